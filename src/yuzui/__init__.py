@@ -1,0 +1,1 @@
+"""Production chat agents whose model is a proposer, never a controller."""

@@ -1,0 +1,1 @@
+"""Applications that ship with Yuzui."""
