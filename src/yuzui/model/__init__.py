@@ -1,0 +1,1 @@
+"""Language models: the port, the messages it takes, what keeps them well-formed."""

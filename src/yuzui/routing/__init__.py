@@ -1,0 +1,1 @@
+"""Routing: who decides what the request is."""

@@ -1,0 +1,1 @@
+"""Runs: what happened, in order, durably."""

@@ -1,0 +1,1 @@
+"""Tools: what exists, what a request may use, and the one place where they are called."""

@@ -1,0 +1,5 @@
+"""The database port under the name tools know it by; it lives in `yuzui.runs.database`, below the ledger that needs it."""
+
+from yuzui.runs.database import Database
+
+__all__ = ["Database"]
