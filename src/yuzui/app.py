@@ -202,7 +202,9 @@ class App(Generic[D]):
         self.intents[name] = intent
         return intent
 
-    def mcp(self, name: str, *, command: Sequence[str] = (), url: str | None = None, only: Sequence[str] = ()) -> McpDeclaration:
+    def mcp(
+        self, name: str, *, command: Sequence[str] = (), url: str | None = None, only: Sequence[str] = ()
+    ) -> McpDeclaration:
         """Declare an MCP server; tools reach it as `ctx.servers(name)`."""
         if bool(command) == bool(url):
             raise DeclarationError(f"MCP server {name!r} needs a command or a URL, one of them")
@@ -210,7 +212,9 @@ class App(Generic[D]):
         self.servers[name] = declaration
         return declaration
 
-    def endpoint(self, method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"], path: str, *, status: int = 200) -> Callable[[Fn], Fn]:
+    def endpoint(
+        self, method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"], path: str, *, status: int = 200
+    ) -> Callable[[Fn], Fn]:
         """Declare a business endpoint under `/v1`; it passes the same authentication and service layer (R-TOOL-03)."""
 
         def declare(handler: Fn) -> Fn:

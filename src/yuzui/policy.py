@@ -131,19 +131,36 @@ def compile_policy(intent: str, policy: Policy, *, plan: Plan = "DIRECT", narrow
         case DirectRead():
             budget = Budget(model_calls=1, tool_calls=1, seconds=policy.seconds)
             return CompiledPolicy(
-                intent=intent, mode=policy.mode, tools=(policy.tool.name,), required_tools=(policy.tool.name,), proposals=(),
-                budget=budget, plan=plan, postconditions=tuple(f"result.{name}" for name in policy.requires),
+                intent=intent,
+                mode=policy.mode,
+                tools=(policy.tool.name,),
+                required_tools=(policy.tool.name,),
+                proposals=(),
+                budget=budget,
+                plan=plan,
+                postconditions=tuple(f"result.{name}" for name in policy.requires),
             )
         case Confirm():
             budget = Budget(model_calls=1, tool_calls=1, seconds=policy.seconds)
             return CompiledPolicy(
-                intent=intent, mode=policy.mode, tools=(), required_tools=(), proposals=() if narrowed else (policy.tool.name,),
-                budget=budget, plan=plan, postconditions=("pending_action",),
+                intent=intent,
+                mode=policy.mode,
+                tools=(),
+                required_tools=(),
+                proposals=() if narrowed else (policy.tool.name,),
+                budget=budget,
+                plan=plan,
+                postconditions=("pending_action",),
             )
         case BoundedReact():
             required = tuple(sorted(t.name for t in policy.must_use))
             return CompiledPolicy(
-                intent=intent, mode=policy.mode, tools=tuple(sorted(t.name for t in policy.tools)), required_tools=required,
+                intent=intent,
+                mode=policy.mode,
+                tools=tuple(sorted(t.name for t in policy.tools)),
+                required_tools=required,
                 proposals=() if narrowed else tuple(sorted(t.name for t in policy.may_propose)),
-                budget=policy.budget, plan=plan, postconditions=tuple(f"called.{name}" for name in required),
+                budget=policy.budget,
+                plan=plan,
+                postconditions=tuple(f"called.{name}" for name in required),
             )

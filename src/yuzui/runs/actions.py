@@ -56,7 +56,13 @@ class ActionStore(Protocol):
         ...
 
     async def list(
-        self, owner: Owner, *, status: ActionStatus | None, session_id: str | None = None, limit: int = 50, after: str | None = None
+        self,
+        owner: Owner,
+        *,
+        status: ActionStatus | None,
+        session_id: str | None = None,
+        limit: int = 50,
+        after: str | None = None,
     ) -> tuple[Sequence[PendingAction], str | None]:
         """A page of the owner's actions, newest first."""
         ...
@@ -66,7 +72,13 @@ class ActionStore(Protocol):
         ...
 
     async def settle(
-        self, action_id: str, *, frm: ActionStatus, to: ActionStatus, outcome: dict[str, Any] | None = None, superseded_by: str | None = None
+        self,
+        action_id: str,
+        *,
+        frm: ActionStatus,
+        to: ActionStatus,
+        outcome: dict[str, Any] | None = None,
+        superseded_by: str | None = None,
     ) -> bool:
         """Move from one status to another; False when the row was not in `frm`."""
         ...

@@ -1,24 +1,10 @@
 """The audit trail: decisions, model calls, tool calls, confirmations, append-only (AUDIT)."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
+from yuzui.model.calls import ModelCallRecord
 from yuzui.owner import Owner
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ModelCallRecord:
-    """One model call. `ms` is wall time; `prompt_hash` names the prompt without holding it."""
-
-    purpose: str
-    model: str
-    tokens_in: int
-    tokens_out: int
-    ms: int
-    cost: float
-    outcome: str
-    prompt_hash: str = ""
-    kind: str = "model_call"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,7 +18,7 @@ class ToolCallRecord:
     outcome: str
     ms: int
     reused: bool
-    kind: str = "tool_call"
+    kind: Literal["tool_call"] = "tool_call"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +29,7 @@ class ConfirmationRecord:
     by: str
     at: str
     decision: str
-    kind: str = "confirmation"
+    kind: Literal["confirmation"] = "confirmation"
 
 
 AuditRecord: TypeAlias = ModelCallRecord | ToolCallRecord | ConfirmationRecord

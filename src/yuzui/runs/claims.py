@@ -23,7 +23,9 @@ class LedgerEntry:
 class ClaimLedger(Protocol):
     """Durable claims. Above: the gateway. Below: PostgreSQL, or memory in tests."""
 
-    async def claim(self, *, key: str, run_id: str, tool: str, owner: Owner, arguments: dict[str, Any], token: str) -> LedgerEntry:
+    async def claim(
+        self, *, key: str, run_id: str, tool: str, owner: Owner, arguments: dict[str, Any], token: str
+    ) -> LedgerEntry:
         """Claim a key before an external effect. An earlier unfinished claim whose holder is gone comes back as `uncertain`."""
         ...
 
@@ -31,7 +33,9 @@ class ClaimLedger(Protocol):
         """Record what became of it."""
         ...
 
-    def transaction(self, *, key: str, run_id: str, tool: str, owner: Owner, arguments: dict[str, Any]) -> AbstractAsyncContextManager["LedgerTransaction"]:
+    def transaction(
+        self, *, key: str, run_id: str, tool: str, owner: Owner, arguments: dict[str, Any]
+    ) -> AbstractAsyncContextManager["LedgerTransaction"]:
         """One transaction that holds both the ledger row and the write; leaving it normally commits both (exactly once)."""
         ...
 

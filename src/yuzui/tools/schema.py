@@ -9,7 +9,23 @@ from pydantic import BaseModel, ConfigDict, create_model
 from yuzui.errors import DeclarationError
 
 OWNER_WORDS = frozenset(
-    {"owner", "owner_id", "user", "user_id", "userid", "uid", "tenant", "tenant_id", "family", "family_id", "space", "space_id", "household", "account_id", "caller"}
+    {
+        "owner",
+        "owner_id",
+        "user",
+        "user_id",
+        "userid",
+        "uid",
+        "tenant",
+        "tenant_id",
+        "family",
+        "family_id",
+        "space",
+        "space_id",
+        "household",
+        "account_id",
+        "caller",
+    }
 )
 
 
@@ -41,7 +57,9 @@ def refuse_owner_fields(tool: str, schema: Any) -> None:
     if isinstance(schema, dict):
         for name in schema.get("properties", {}):
             if name.lower() in OWNER_WORDS:
-                raise DeclarationError(f"tool {tool!r} lets the model fill {name!r}; the owner comes from authentication only")
+                raise DeclarationError(
+                    f"tool {tool!r} lets the model fill {name!r}; the owner comes from authentication only"
+                )
         for value in schema.values():
             refuse_owner_fields(tool, value)
     elif isinstance(schema, list):

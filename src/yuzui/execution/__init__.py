@@ -1,0 +1,1 @@
+"""The three ways a run is carried out."""

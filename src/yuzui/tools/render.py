@@ -1,0 +1,46 @@
+"""A tool's result as JSON and as text for a model."""
+
+import dataclasses
+import json
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel
+
+LINE_SEPARATORS = {0x2028: "\n", 0x2029: "\n", 0x85: "\n", 0: ""}
+
+
+def as_json(value: Any) -> Any:
+    """The value in JSON types; NUL and Unicode line separators in strings are replaced, so every store and stream can hold it."""
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case str():
+            return value.translate(LINE_SEPARATORS)
+        case Enum():
+            return as_json(value.value)
+        case BaseModel():
+            return as_json(value.model_dump())
+        case dict():
+            return {as_json(str(key)): as_json(item) for key, item in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [as_json(item) for item in value]
+        case datetime() | date() | time():
+            return value.isoformat()
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case UUID():
+            return str(value)
+        case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return {f.name: as_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        case _:
+            return str(value)
+
+
+def as_text(value: Any) -> str:
+    """The value as compact text: strings as they are, everything else as JSON."""
+    ready = as_json(value)
+    return ready if isinstance(ready, str) else json.dumps(ready, ensure_ascii=False)
