@@ -1,0 +1,1 @@
+"""The ways out: PostgreSQL, models, vectors, tools of other servers, telemetry."""

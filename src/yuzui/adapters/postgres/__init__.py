@@ -1,0 +1,1 @@
+"""PostgreSQL: the pool, one store per aggregate, described SQL and migrations."""
