@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any, Literal, Protocol, TypeAlias
 
 from yuzui.owner import Owner
-from yuzui.runs.log import AttemptLog
 
 ActionStatus: TypeAlias = Literal[
     "pending", "executing", "executed", "rejected", "expired", "superseded", "cancelled", "failed", "uncertain"
@@ -45,10 +44,16 @@ def action_digest(*, tool: str, arguments: str, owner: Owner, policy_hash: str, 
 
 
 class ActionStore(Protocol):
-    """Pending actions. Every transition names the status it starts from; another owner's action is `NotFoundError`."""
+    """Pending actions. Every transition names the status it starts from; another owner's action is `NotFoundError`.
 
-    async def create(self, action: PendingAction, log: AttemptLog) -> PendingAction:
-        """Store a draft, fenced by the attempt. The same (run, tool, arguments) returns the row that exists."""
+    `by` is who decided; each decision becomes a `ConfirmationRecord` in the audit of the action's run, in the same
+    transaction.
+    """
+
+    async def create(self, action: PendingAction, *, token: str) -> PendingAction:
+        """Store a draft, fenced by the attempt's token (`FencedOutError`). The same (run, tool, digest of arguments)
+        returns the row that exists, so that a restarted attempt drafts once.
+        """
         ...
 
     async def get(self, owner: Owner, action_id: str) -> PendingAction:
@@ -67,8 +72,12 @@ class ActionStore(Protocol):
         """A page of the owner's actions, newest first."""
         ...
 
-    async def begin(self, owner: Owner, action_id: str, result_run_id: str) -> PendingAction | None:
-        """`pending → executing` in one statement (not expired, same owner), committed before the effect; None when somebody else settled it."""
+    async def begin(self, owner: Owner, action_id: str, result_run_id: str, *, by: str) -> PendingAction | None:
+        """`pending → executing` in one statement (not expired, same owner), committed before the effect.
+
+        The row in `executing` with this very `result_run_id` is returned again (a restarted attempt goes on); None when
+        it was settled otherwise.
+        """
         ...
 
     async def settle(
@@ -77,8 +86,12 @@ class ActionStore(Protocol):
         *,
         frm: ActionStatus,
         to: ActionStatus,
+        by: str,
         outcome: dict[str, Any] | None = None,
-        superseded_by: str | None = None,
     ) -> bool:
         """Move from one status to another; False when the row was not in `frm`."""
+        ...
+
+    async def supersede(self, owner: Owner, action_id: str, replacement: PendingAction, *, by: str) -> PendingAction | None:
+        """Store the replacement and mark the old one `superseded`, in one transaction; None when it was not pending any more."""
         ...

@@ -58,6 +58,8 @@ class RunRecord:
     pending_action_id: str | None
     error: dict[str, Any] | None
     cancel_requested_by: str | None
+    kind: Literal["message", "effect"]
+    action_id: str | None
     created_at: datetime
     finished_at: datetime | None
 
