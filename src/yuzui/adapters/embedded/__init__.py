@@ -1,0 +1,1 @@
+"""Parts of the embedded PostgreSQL: who runs it, from which files, where, and whether it is alive."""

