@@ -69,7 +69,9 @@ async def _explained(text: str, observation: Observation, execution: Execution) 
     language = "Chinese" if execution.locale == "zh" else "English"
     request = ModelRequest(
         messages=(
-            SystemMessage(text=f"Explain the JSON result in plain {language}, two sentences at most. Use only what it holds."),
+            SystemMessage(
+                text=f"Explain the JSON result in plain {language}, two sentences at most. Use only what it holds."
+            ),
             UserMessage(text=observation.text),
         ),
         purpose="explain",

@@ -7,7 +7,25 @@ from functools import cache
 import nh3
 from markdown_it import MarkdownIt
 
-_TAGS = {"p", "br", "strong", "em", "s", "code", "pre", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6"}
+_TAGS = {
+    "p",
+    "br",
+    "strong",
+    "em",
+    "s",
+    "code",
+    "pre",
+    "ul",
+    "ol",
+    "li",
+    "blockquote",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+}
 _TAGS |= {"table", "thead", "tbody", "tr", "th", "td", "hr"}
 # A character that Markdown or HTML could give a meaning; text without one needs no parser.
 _MARKED = re.compile(r"[*_`#\[\]<>&|~>\\]|^\s*(?:[-+]|\d+[.)])\s|^ {4}", re.MULTILINE)

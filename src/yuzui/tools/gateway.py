@@ -105,9 +105,26 @@ class Gateway:
     def __init__(self, scope: GatewayScope) -> None:
         self._scope = scope
         self._locks: dict[str, asyncio.Lock] = {}
+        self._observations: list[Observation] = []
+        self._drafted: PendingAction | None = None
+
+    @property
+    def observations(self) -> tuple[Observation, ...]:
+        """Everything observed so far, in order (R-FENCE-05)."""
+        return tuple(self._observations)
+
+    @property
+    def drafted(self) -> PendingAction | None:
+        """The pending action that a draft created, if one did."""
+        return self._drafted
 
     async def call(self, request: CallRequest) -> Observation:
         """One call, checked and executed."""
+        observation = await self._dispatch(request)
+        self._observations.append(observation)
+        return observation
+
+    async def _dispatch(self, request: CallRequest) -> Observation:
         scope = self._scope
         tool = self._resolve(request.tool)
         if tool is None:
@@ -229,6 +246,7 @@ class Gateway:
             action = await propose(tool, arguments)
         except ToolError as error:
             return _Done(outcome="error", text=error.message, transient=error.transient)
+        self._drafted = action
         return _Done(
             outcome="ok",
             text=f"Drafted, waiting for the person's confirmation, nothing was changed: {action.summary}",

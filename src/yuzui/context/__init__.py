@@ -1,0 +1,1 @@
+"""What the model may know of a conversation."""

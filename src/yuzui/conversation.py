@@ -1,0 +1,289 @@
+"""★ The request path: text → guard → route → policy → one of three executions → the ending.
+
+This module is the picture in `docs/architecture.md`. Everything it calls is a port or a pure function; everything durable
+goes through the attempt's log, fenced by its token.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, assert_never
+
+from yuzui.app import App, Intent
+from yuzui.budget import Budget, Deadline, Meter
+from yuzui.context.system_prompt import system_prompt
+from yuzui.context.turns import history
+from yuzui.errors import ActionExpiredError, NotFoundError, RequiredToolMissingError
+from yuzui.execution.bounded_react import React, bounded_react
+from yuzui.execution.confirmation import carry_out, confirmation, refuse_settled
+from yuzui.execution.direct_read import direct_read
+from yuzui.execution.drafts import Drafting
+from yuzui.execution.endings import clarify
+from yuzui.execution.engine import Engine
+from yuzui.execution.fallbacks import blocked_ending, degraded_ending, nothing_to_confirm
+from yuzui.execution.scope import Execution
+from yuzui.guard import Screened, screen
+from yuzui.model.metered import MeteredModel
+from yuzui.model.port import Model
+from yuzui.owner import Caller
+from yuzui.policy import BoundedReact, CompiledPolicy, Confirm, DirectRead, compile_policy
+from yuzui.routing.route import Route, RouterInput
+from yuzui.routing.router import Router
+from yuzui.routing.words import is_confirmation
+from yuzui.runs.actions import ActionStore, PendingAction
+from yuzui.runs.claims import ClaimLedger
+from yuzui.runs.events import PolicyCompiled, RouteDecided
+from yuzui.runs.log import AttemptLog, SessionStore
+from yuzui.runs.run import Claim, Ending
+from yuzui.tools.catalog import Catalog, compile_catalog
+from yuzui.tools.gateway import ContextFactory, Gateway, GatewayScope
+from yuzui.tools.tool import WriteTool
+
+EFFECT_BUDGET = Budget(model_calls=1, tool_calls=1, seconds=60.0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AppRuntime:
+    """An app with what it needs to run: its router, its contexts, and which of its tools are out of reach right now."""
+
+    app: App[object]
+    router: Router
+    context: ContextFactory
+    unavailable: Callable[[], frozenset[str]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ports:
+    """What the conversation stands on. `model` and `classifier` are None in demo mode (R-DEG-01)."""
+
+    sessions: SessionStore
+    actions: ActionStore
+    ledger: ClaimLedger
+    engines: Mapping[Literal["json", "native"], Engine]
+    model: Model | None
+    classifier: Model | None
+    max_message_chars: int
+    action_ttl_s: float
+    history_turns: int
+    now: Callable[[], datetime]
+
+
+class Conversation:
+    """Carries out claimed runs of any app. Errors are `YuzuiError`s; the dispatcher maps them to retry or failure."""
+
+    def __init__(self, apps: Mapping[str, AppRuntime], ports: Ports) -> None:
+        self._apps = apps
+        self._ports = ports
+
+    def decided_by_rules(self, app: str, text: str, caller: Caller) -> bool:
+        """Whether rules alone send this message to a direct read or a confirmation: such a run needs no worker slot."""
+        runtime = self._apps[app]
+        route = runtime.router.decide_by_rules(_router_input(self._screen(runtime, text)), caller.locale)
+        if route is None or route.needs_clarification or route.intent is None:
+            return route is not None
+        return not isinstance(runtime.app.intents[route.intent].policy, BoundedReact)
+
+    async def converse(self, claim: Claim, log: AttemptLog) -> None:
+        """Run one claimed attempt to its end, and commit the ending."""
+        runtime = self._apps.get(claim.run.app)
+        if runtime is None:
+            raise NotFoundError(f"this process does not serve the app {claim.run.app!r}")
+        if claim.run.kind == "effect":
+            await log.finish(await self._effect(runtime, claim, log, claim.run.action_id or ""))
+        else:
+            await log.finish(await self._message(runtime, claim, log))
+
+    async def _message(self, runtime: AppRuntime, claim: Claim, log: AttemptLog) -> Ending:
+        screened = self._screen(runtime, claim.run.text)
+        if is_confirmation(screened.matching):
+            return await self._confirmed_in_words(runtime, claim, log)
+        started = Meter(budget=Budget(), deadline=Deadline.after(Budget().seconds))
+        route = await self._route(runtime, screened, claim, started, log)
+        log.emit(_route_event(route))
+        if screened.block is not None:
+            return blocked_ending(claim.run, screened.block, started)
+        if route.needs_clarification or route.intent is None:
+            return clarify(claim.run, route, started)
+        return await self._execute(runtime, runtime.app.intents[route.intent], route, claim, log, started)
+
+    async def _route(
+        self, runtime: AppRuntime, screened: Screened, claim: Claim, meter: Meter, log: AttemptLog
+    ) -> Route:
+        model = self._ports.classifier
+        classifier = None if model is None else MeteredModel(model, meter, log.record)
+        return await runtime.router.decide(_router_input(screened), claim.run.caller.locale, classifier, meter.deadline)
+
+    async def _execute(
+        self, runtime: AppRuntime, intent: Intent, route: Route, claim: Claim, log: AttemptLog, spent: Meter
+    ) -> Ending:
+        declared = intent.policy
+        policy = compile_policy(intent.name, declared, plan=route.plan, narrowed="suspected_injection" in route.flags)
+        meter = Meter(
+            budget=policy.budget,
+            deadline=Deadline.after(policy.budget.seconds),
+            tokens_in=spent.tokens_in,
+            tokens_out=spent.tokens_out,
+            cost=spent.cost,
+        )
+        try:
+            catalog = self._catalog(runtime, policy)
+        except RequiredToolMissingError as missing:
+            if isinstance(declared, BoundedReact) and declared.degraded:
+                return degraded_ending(claim.run, declared, missing, meter)
+            raise
+        log.emit(_policy_event(policy, catalog))
+        drafting = Drafting(
+            run=claim.run,
+            token=claim.token,
+            policy=policy,
+            catalog_version=catalog.version,
+            actions=self._ports.actions,
+            context=runtime.context,
+            ttl_s=self._ports.action_ttl_s,
+        )
+        scope = self._scope(runtime, claim, log, meter, catalog, drafting)
+        execution = self._execution(claim, route, policy, scope)
+        match declared:
+            case DirectRead():
+                return await direct_read(declared, execution)
+            case Confirm():
+                return await confirmation(declared, execution, drafting, claim.run.text)
+            case BoundedReact():
+                return await bounded_react(declared, execution, await self._react(runtime, intent, claim, catalog))
+            case _:
+                assert_never(declared)
+
+    async def _react(self, runtime: AppRuntime, intent: Intent, claim: Claim, catalog: Catalog) -> React:
+        app, ports, run = runtime.app, self._ports, claim.run
+        earlier = await ports.sessions.recent(
+            run.caller.owner, run.session_id, turns=ports.history_turns, before_run=run.id
+        )
+        return React(
+            engine=ports.engines[app.engine],
+            fallback_engine=ports.engines["json"],
+            system=system_prompt(app.prompt("system"), intent.description, run.caller, ports.now()),
+            history=history(earlier, turns=ports.history_turns),
+            catalog=catalog,
+            on_repeat=app.on_repeat,
+            suggestions=tuple(app.suggestions.get(run.caller.locale, ())),
+        )
+
+    async def _confirmed_in_words(self, runtime: AppRuntime, claim: Claim, log: AttemptLog) -> Ending:
+        """ "确认" counts only when exactly one pending action of this caller and session is open (R-CONF-05)."""
+        run = claim.run
+        open_actions, _ = await self._ports.actions.list(
+            run.caller.owner, status="pending", session_id=run.session_id, limit=2
+        )
+        mine = [action for action in open_actions if action.approval == "self"]
+        if len(open_actions) != 1 or len(mine) != 1:
+            meter = Meter(budget=EFFECT_BUDGET, deadline=Deadline.after(EFFECT_BUDGET.seconds))
+            return nothing_to_confirm(run, open_actions, meter)
+        return await self._effect(runtime, claim, log, mine[0].id)
+
+    async def _effect(self, runtime: AppRuntime, claim: Claim, log: AttemptLog, action_id: str) -> Ending:
+        """Claim the action for this run, committed before the effect, then carry it out through the gateway."""
+        run, actions = claim.run, self._ports.actions
+        action = await actions.begin(run.caller.owner, action_id, run.id, by=run.caller.owner.user)
+        if action is None:
+            current = await actions.get(run.caller.owner, action_id)
+            refuse_settled(current)
+            raise (
+                ActionExpiredError if current.status == "pending" else NotFoundError(f"the action is {current.status}")
+            )
+        meter = Meter(budget=EFFECT_BUDGET, deadline=Deadline.after(EFFECT_BUDGET.seconds))
+        tool = runtime.app.tools.get(action.tool)
+        catalog = Catalog(reads={}, drafts={}, required=(), version=action.catalog_version)
+        confirmed = (tool, action) if isinstance(tool, WriteTool) else None
+        scope = self._scope(runtime, claim, log, meter, catalog, None, confirmed)
+        policy = CompiledPolicy(
+            intent="confirmed_action",
+            mode="confirmation_required",
+            tools=(action.tool,),
+            required_tools=(action.tool,),
+            proposals=(),
+            budget=EFFECT_BUDGET,
+            plan="DIRECT",
+            postconditions=("action_settled",),
+        )
+        route = Route(intent="confirmed_action", confidence=1.0, source="rule", rule_id="confirmation")
+        return await carry_out(action_id, self._execution(claim, route, policy, scope), actions, action)
+
+    def _screen(self, runtime: AppRuntime, text: str) -> Screened:
+        return screen(text, runtime.app.blocks, max_chars=self._ports.max_message_chars)
+
+    def _catalog(self, runtime: AppRuntime, policy: CompiledPolicy) -> Catalog:
+        return compile_catalog(
+            runtime.app.tools,
+            reads=policy.tools,
+            drafts=policy.proposals,
+            required=policy.required_tools,
+            unavailable=runtime.unavailable(),
+        )
+
+    def _scope(
+        self,
+        runtime: AppRuntime,
+        claim: Claim,
+        log: AttemptLog,
+        meter: Meter,
+        catalog: Catalog,
+        drafting: Drafting | None,
+        confirmed: tuple[WriteTool, PendingAction] | None = None,
+    ) -> GatewayScope:
+        return GatewayScope(
+            caller=claim.run.caller,
+            run_id=claim.run.id,
+            catalog=catalog,
+            meter=meter,
+            log=log,
+            context=runtime.context,
+            ledger=self._ports.ledger,
+            token=claim.token,
+            propose=drafting.propose if drafting is not None and catalog.drafts else None,
+            confirmed=confirmed,
+        )
+
+    def _execution(self, claim: Claim, route: Route, policy: CompiledPolicy, scope: GatewayScope) -> Execution:
+        model = self._ports.model
+        return Execution(
+            run=claim.run,
+            route=route,
+            policy=policy,
+            gateway=Gateway(scope),
+            meter=scope.meter,
+            log=scope.log,
+            model=None if model is None else MeteredModel(model, scope.meter, scope.log.record),
+        )
+
+
+def _router_input(screened: Screened) -> RouterInput:
+    return RouterInput(
+        matching=screened.matching, original=screened.stored, flags=screened.flags, blocked=screened.block
+    )
+
+
+def _route_event(route: Route) -> RouteDecided:
+    return RouteDecided(
+        intent=route.intent,
+        confidence=route.confidence,
+        source=route.source,
+        rule_id=route.rule_id,
+        targets=dict(route.targets),
+        plan=route.plan,
+        needs_clarification=route.needs_clarification,
+        blocked_reason=route.blocked_reason,
+        flags=tuple(route.flags),
+    )
+
+
+def _policy_event(policy: CompiledPolicy, catalog: Catalog) -> PolicyCompiled:
+    public = policy.public()
+    return PolicyCompiled(
+        mode=policy.mode,
+        tools=policy.tools,
+        required_tools=policy.required_tools,
+        budget=public["budget"],
+        postconditions=policy.postconditions,
+        policy_hash=policy.policy_hash,
+        catalog_version=catalog.version,
+    )
