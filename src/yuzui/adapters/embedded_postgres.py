@@ -148,7 +148,7 @@ class EmbeddedPostgres:
         for _ in range(_ATTEMPTS):
             running = postmaster.find(cluster.path)
             if running is None:
-                answering = self._launch(cluster, port if port is not None else _free_port(), deadline)
+                answering = self._launch(cluster, port if port is not None else free_port(), deadline)
             else:
                 answering = _attach(cluster, running, deadline)
             if answering is not None:
@@ -213,7 +213,7 @@ def running_dsn(data_dir: Path) -> str | None:
         running = postmaster.find(data_dir / "postgres")
         if running is None or running.port is None:
             return None
-        return dsn_for(password.read_text("ascii").strip(), running.port)
+        return dsn_for(password.read_text("utf-8").strip(), running.port)
     except OSError:
         return None
 
@@ -234,7 +234,7 @@ def _answers(cluster: Cluster, port: int, alive: Callable[[], bool], deadline: f
     while alive() and time.monotonic() < deadline:
         try:
             with psycopg.connect(
-                cluster.dsn(port, "postgres"), autocommit=True, connect_timeout=5, require_auth="scram-sha-256"
+                cluster.dsn(port, "postgres"), autocommit=True, connect_timeout=2, require_auth="scram-sha-256"
             ) as connection:
                 _ensure_database(connection)
                 return True
@@ -265,7 +265,8 @@ async def _until_lost(dsn: str, interval_s: float) -> None:
             await asyncio.wait_for(connection.execute("SELECT 1"), timeout=10)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of the loopback interface that is free at this moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

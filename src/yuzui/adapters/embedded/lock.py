@@ -34,7 +34,7 @@ class DataDirLock:
             os.ftruncate(fd, 0)
             os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
         except BlockingIOError as error:
-            holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            holder = os.pread(fd, 32, 0).decode("utf-8", "replace").strip() or "unknown"
             os.close(fd)
             raise DataDirInUseError(
                 f"Another server (pid {holder}) uses {self._path.parent}. Stop it (kill {holder}), "

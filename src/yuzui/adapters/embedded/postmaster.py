@@ -104,6 +104,6 @@ def _server_process(pid: int, cluster: Path) -> psutil.Process | None:
 
 def _read(cluster: Path) -> list[str]:
     try:
-        return (cluster / "postmaster.pid").read_text("ascii").splitlines()
+        return (cluster / "postmaster.pid").read_text("utf-8").splitlines()
     except FileNotFoundError:
         return []
