@@ -62,7 +62,7 @@ class App(Generic[D]):
     when its last viewer is gone (R-RUN-06); `on_repeat` what the fence does with an identical call (R-FENCE-03).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  a declaration names its parts
         self,
         name: str,
         *,
@@ -129,7 +129,7 @@ class App(Generic[D]):
 
         return declare if fn is None else declare(fn)
 
-    def write(
+    def write(  # noqa: PLR0913  a declaration names its parts
         self,
         *,
         summary: Callable[[Any, Any], str],

@@ -206,6 +206,8 @@ class Conversation:
             postconditions=("action_settled",),
         )
         route = Route(intent="confirmed_action", confidence=1.0, source="rule", rule_id="confirmation")
+        log.emit(_route_event(route))
+        log.emit(_policy_event(policy, catalog))
         return await carry_out(action_id, self._execution(claim, route, policy, scope), actions, action)
 
     def _screen(self, runtime: AppRuntime, text: str) -> Screened:

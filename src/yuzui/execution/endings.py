@@ -109,9 +109,7 @@ def clarify(run: RunRecord, route: Route, meter: Meter) -> Ending:
 def awaiting(run: RunRecord, action: PendingAction, meter: Meter, observations: Sequence[Observation] = ()) -> Ending:
     """A run that stopped at a pending action; the words are made by code and say that nothing was done (R-POL-03)."""
     zh = run.caller.locale == "zh"
-    who = ("需要另一位有审批权限的人批准" if zh else "another person with the approver role has to grant it") + (
-        "。" if zh else "."
-    )
+    who = "需要另一位有审批权限的人批准。" if zh else "Another person with the approver role has to grant it."
     lead = "待确认，尚未执行：" if zh else "Waiting for your confirmation, nothing has been changed: "
     text = f"{lead}{action.summary}" + (f"\n{who}" if action.approval == "approver" else "")
     usage = usage_of(meter)

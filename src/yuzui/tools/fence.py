@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,7 +30,8 @@ def canonical(value: Any) -> Any:
         case int():
             return value
         case float() | Decimal():
-            return int(value) if value == value and abs(value) < 1e15 and value == int(value) else str(value)
+            number = float(value)
+            return int(number) if math.isfinite(number) and number.is_integer() and abs(number) < 1e15 else str(value)
         case datetime() | date() | time():
             return value.isoformat()
         case BaseModel():
