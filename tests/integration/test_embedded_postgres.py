@@ -43,9 +43,9 @@ server.stop()
 
 
 @pytest.fixture
-def data_dir() -> Iterator[Path]:
+def data_dir(scratch_root: Path) -> Iterator[Path]:
     """A data directory that every user can reach, stopped and removed afterwards even when the test failed."""
-    folder = Path(tempfile.mkdtemp(prefix="yuzui-test-"))
+    folder = Path(tempfile.mkdtemp(prefix="yuzui-test-", dir=scratch_root))
     folder.chmod(0o755)
     yield folder / "data"
     _end(folder / "data")
@@ -53,9 +53,9 @@ def data_dir() -> Iterator[Path]:
 
 
 @pytest.fixture
-def private_dir() -> Iterator[Path]:
+def private_dir(scratch_root: Path) -> Iterator[Path]:
     """A data directory below a folder that only this user can enter."""
-    folder = Path(tempfile.mkdtemp(prefix="yuzui-test-"))
+    folder = Path(tempfile.mkdtemp(prefix="yuzui-test-", dir=scratch_root))
     yield folder / "data"
     _end(folder / "data")
     shutil.rmtree(folder)
