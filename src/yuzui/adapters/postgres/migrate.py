@@ -6,7 +6,7 @@ that refuses one (`CREATE INDEX CONCURRENTLY`). An applied file never changes; t
 """
 
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -79,12 +79,13 @@ async def migrate(
     `MigrationError` (a file's name or SQL is bad; earlier files stay applied), `DatabaseUnavailableError`.
     """
     found = discover(sources)
+    namespaces = {namespace for namespace, _ in sources}
     with translated():
         async with _connection(database) as connection:
-            missing = _missing(found, await _applied(connection), phase)
+            missing = _missing(found, namespaces, await _applied(connection), phase)
             if missing:
                 await _prepare(connection)
-            return [migration for migration in missing if await _apply(connection, migration, found)]
+            return [migration for migration in missing if await _apply(connection, migration)]
 
 
 async def pending(
@@ -92,9 +93,10 @@ async def pending(
 ) -> list[Migration]:
     """What `migrate` would apply. Raises `MigrationChangedError` and `DatabaseNewerError` like it; changes nothing."""
     found = discover(sources)
+    namespaces = {namespace for namespace, _ in sources}
     with translated():
         async with _connection(database) as connection:
-            return _missing(found, await _applied(connection), phase)
+            return _missing(found, namespaces, await _applied(connection), phase)
 
 
 def discover(sources: Sequence[Source]) -> list[Migration]:
@@ -129,9 +131,10 @@ def _read(namespace: str, file: Path) -> Migration:
     )
 
 
-def _missing(found: Sequence[Migration], applied: dict[tuple[str, str], str], phase: Phase | None) -> list[Migration]:
+def _missing(
+    found: Sequence[Migration], namespaces: Collection[str], applied: Mapping[tuple[str, str], str], phase: Phase | None
+) -> list[Migration]:
     known = {(migration.namespace, migration.name) for migration in found}
-    namespaces = {migration.namespace for migration in found}
     newer = sorted(f"{space}/{name}" for space, name in applied if space in namespaces and (space, name) not in known)
     if newer:
         raise DatabaseNewerError(
@@ -166,12 +169,12 @@ async def _prepare(connection: Connection) -> None:
         await connection.execute(_CREATE_TABLE)
 
 
-async def _apply(connection: Connection, migration: Migration, found: Sequence[Migration]) -> bool:
+async def _apply(connection: Connection, migration: Migration) -> bool:
     try:
         async with connection.transaction():
             await connection.execute(_LOCK)
-            if migration not in _missing(found, await _applied(connection), None):
-                return False
+            if _missing([migration], (), await _applied(connection), None) == []:
+                return False  # another process was faster
             await connection.execute(migration.sql.encode(), prepare=False)
             await connection.execute(
                 _RECORD,
