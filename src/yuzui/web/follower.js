@@ -8,6 +8,7 @@ const TERMINAL = new Set(["run.completed", "run.failed", "run.cancelled"]);
 const STREAM_TRIES = 3;
 const SILENCE_MS = 40_000;
 const POLL_MS = 1_000;
+const POLLS_BEFORE_STREAM = 20;
 const FIRST_DELAY_MS = 400;
 const LAST_DELAY_MS = 15_000;
 
@@ -81,6 +82,11 @@ export class Follower {
         problem = error;
       }
       if (this.#done || this.#signal?.aborted) break;
+      if (problem === null && this.#polling) {
+        this.#polling = false; // polling went well for a while: perhaps only the network was away, so try a stream once
+        failures = STREAM_TRIES - 1;
+        continue;
+      }
       failures = this.#lastSeq > before ? 1 : failures + 1;
       if (failures >= STREAM_TRIES) this.#polling = true;
       this.#onState({ name: "reconnecting", problem });
@@ -142,7 +148,7 @@ export class Follower {
   }
 
   async #poll() {
-    while (!this.#done && !this.#signal?.aborted) {
+    for (let n = 0; n < POLLS_BEFORE_STREAM && !this.#signal?.aborted; n += 1) {
       const page = await this.#api.json("GET", this.#path(), { signal: this.#signal });
       for (const event of Array.isArray(page) ? page : page.items) this.#take(event);
       if (this.#done) return;
