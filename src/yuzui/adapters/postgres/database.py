@@ -42,7 +42,10 @@ class TransactionDatabase:
 
 
 class PooledDatabase:
-    """`Database` over the pool: every statement takes a connection, commits by itself and gives the connection back."""
+    """`Database` over the pool: every statement takes a connection, commits by itself and gives the connection back.
+
+    After `DatabaseUnavailableError` a single write may or may not have happened: repeat only what is idempotent or fenced.
+    """
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
