@@ -1,15 +1,19 @@
 """An app: tools, intents and policies, declared once and refused at import when they do not hold (R-ROUTE-03, R-TOOL-02)."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from yuzui.budget import Budget
 from yuzui.errors import DeclarationError
+from yuzui.guard import Block, check_blocks
 from yuzui.owner import Locale
 from yuzui.policy import BoundedReact, Confirm, DirectRead, Policy
-from yuzui.routing.rules import Block, ResourceId, Rule
+from yuzui.routing.classifier import CLASSIFY_SECONDS
+from yuzui.routing.intents import RoutableIntent
+from yuzui.routing.router import Router
+from yuzui.routing.rules import ResourceId, Rule
 from yuzui.runs.database import Database
 from yuzui.tools.schema import arguments_model, json_schema
 from yuzui.tools.tool import AnyTool, ReadTool, WriteTool
@@ -32,6 +36,19 @@ class Intent:
     threshold: float = 0.6
     question: Text = field(default_factory=dict[Locale, str])
     answer_hint: str = ""
+
+    def routable(self) -> RoutableIntent:
+        """The part of the declaration that the router sees."""
+        return RoutableIntent(
+            name=self.name,
+            description=self.description,
+            mode=self.policy.mode,
+            rules=self.rules,
+            examples=self.examples,
+            needs=self.needs,
+            threshold=self.threshold,
+            question=self.question,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,6 +97,7 @@ class App(Generic[D]):
     ) -> None:
         if not name.replace("-", "").isalnum() or name != name.lower():
             raise DeclarationError(f"an app's name is lower-case letters, digits and hyphens, not {name!r}")
+        check_blocks(blocks)
         self.name = name
         self.deps = deps
         self.assets = assets
@@ -97,6 +115,20 @@ class App(Generic[D]):
         self.endpoints: list[Endpoint] = []
         self.servers: dict[str, McpDeclaration] = {}
 
+    @overload
+    def read(self, fn: Callable[..., Any], /) -> ReadTool: ...
+
+    @overload
+    def read(
+        self,
+        *,
+        key: Callable[[Any], object] | None = None,
+        timeout_s: float = 20.0,
+        retries: int = 1,
+        redact: Sequence[str] = (),
+        labels: Mapping[Locale, str] | None = None,
+    ) -> Callable[[Callable[..., Any]], ReadTool]: ...
+
     def read(
         self,
         fn: Callable[..., Any] | None = None,
@@ -107,7 +139,7 @@ class App(Generic[D]):
         retries: int = 1,
         redact: Sequence[str] = (),
         labels: Mapping[Locale, str] | None = None,
-    ) -> Any:
+    ) -> ReadTool | Callable[[Callable[..., Any]], ReadTool]:
         """Declare a read tool; its first parameter is the `Ctx`, the others are what a model may fill. Usable bare or with options."""
 
         def declare(function: Callable[..., Any]) -> ReadTool:
@@ -186,7 +218,7 @@ class App(Generic[D]):
         if not isinstance(policy, DirectRead | Confirm | BoundedReact):
             raise DeclarationError(f"intent {name!r} needs a policy")
         named = tuple(
-            rule if rule.id else Rule(rule.pattern, rule.yes, rule.no, rule.unless, rule.priority, f"{name}/{n}")
+            rule if rule.id else replace(rule, id=f"{name}/{n}")
             for n, rule in enumerate(rules, start=1)
         )
         intent = Intent(
@@ -201,6 +233,16 @@ class App(Generic[D]):
         )
         self.intents[name] = intent
         return intent
+
+    def router(self, *, classify_seconds: float = CLASSIFY_SECONDS) -> Router:
+        """The router of the declared intents. Raises `DeclarationError` when rules break their examples (R-ROUTE-03).
+
+        An app that declares no intent named `fallback` gets plain chat without tools under that name.
+        """
+        if self.fallback not in self.intents:
+            self.intent(self.fallback, _PLAIN_CHAT, policy=BoundedReact(budget=DEFAULT_CHAT_BUDGET))
+        intents = [intent.routable() for intent in self.intents.values()]
+        return Router(self.name, intents, self.ids, self.fallback, classify_seconds=classify_seconds)
 
     def mcp(
         self, name: str, *, command: Sequence[str] = (), url: str | None = None, only: Sequence[str] = ()
@@ -243,4 +285,5 @@ def _description(function: Callable[..., Any]) -> str:
     return text
 
 
+_PLAIN_CHAT = "Greetings, small talk, and anything that fits no other intent."
 DEFAULT_CHAT_BUDGET = Budget(model_calls=3, tool_calls=3, seconds=60)

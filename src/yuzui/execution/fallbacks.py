@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from yuzui.budget import Meter
 from yuzui.errors import YuzuiError
 from yuzui.execution.endings import clarify, message, succeeded
+from yuzui.guard import Block
 from yuzui.policy import BoundedReact
 from yuzui.routing.route import Option, Route
-from yuzui.routing.rules import Block
 from yuzui.runs.actions import PendingAction
 from yuzui.runs.run import Ending, RunRecord
 from yuzui.tools.observation import Observation

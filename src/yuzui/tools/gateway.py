@@ -22,7 +22,7 @@ from yuzui.errors import DatabaseUnavailableError, FencedOutError, ToolError, Yu
 from yuzui.owner import Caller
 from yuzui.runs.actions import PendingAction
 from yuzui.runs.audit import ToolCallRecord
-from yuzui.runs.claims import ClaimLedger
+from yuzui.runs.claims import ClaimLedger, ClaimState
 from yuzui.runs.database import Database
 from yuzui.runs.events import ToolFinished, ToolOutcome, ToolStarted
 from yuzui.runs.log import AttemptLog
@@ -299,7 +299,7 @@ class Gateway:
         try:
             done = await self._guarded(tool, partial(_invoke, tool, ctx, arguments), unknown_on_fault=True)
         finally:
-            state = "done" if done.outcome == "ok" else "uncertain" if done.outcome == "uncertain" else "failed"
+            state: ClaimState = "done" if done.outcome == "ok" else "uncertain" if done.outcome == "uncertain" else "failed"
             result = {"value": done.value} if done.outcome == "ok" else {"error": done.text}
             await asyncio.shield(scope.ledger.settle(key, state=state, result=result))
         return done

@@ -47,7 +47,7 @@ def arguments_model(function: Callable[..., Any]) -> type[BaseModel]:
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[parameter.name] = (hints[parameter.name], default)
     name = "".join(part.title() for part in function.__name__.split("_")) + "Arguments"
-    model = create_model(name, __config__=ConfigDict(extra="forbid", frozen=True), **fields)
+    model: type[BaseModel] = create_model(name, __config__=ConfigDict(extra="forbid", frozen=True), **fields)
     refuse_owner_fields(function.__name__, model.model_json_schema())
     return model
 
