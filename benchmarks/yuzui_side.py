@@ -19,6 +19,11 @@ TOKEN = "dev-alice"  # noqa: S105 - a development identity, documented
 HEADERS = {"authorization": f"Bearer {TOKEN}"}
 STREAM = HEADERS | {"accept": "text/event-stream"}
 SESSION_WIRES = 8
+LIMITS = {
+    "YUZUI_WORKER_CONCURRENCY": "64",  # the realistic load is 64 at once, and the peers take them all
+    "YUZUI_MAX_RUNS_PER_CALLER": "256",  # one caller makes the whole load
+    "YUZUI_POOL_MAX_SIZE": "16",  # as the peers' pools
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -156,7 +161,7 @@ def _of(events: Sequence[SseEvent], kind: str) -> list[dict[str, Any]]:
 async def product(mock: MockSite, database: Cluster, data_dir: Path, logs: Path) -> AsyncGenerator[Product]:
     """The server, on the peers' database and model."""
     port = free_port()
-    environment = {
+    environment = LIMITS | {
         "YUZUI_MODEL": "openai:mock;b=json",
         "YUZUI_MODEL_BASE_URL": mock.url,
         "YUZUI_MODEL_API_KEY": "x",
