@@ -121,6 +121,7 @@ class App(Generic[D]):
     @overload
     def read(
         self,
+        /,
         *,
         key: Callable[[Any], object] | None = None,
         timeout_s: float = 20.0,
@@ -215,12 +216,9 @@ class App(Generic[D]):
         """Declare an intent. Rule ids default to `intent/number`."""
         if name in self.intents:
             raise DeclarationError(f"intent {name!r} is declared twice")
-        if not isinstance(policy, DirectRead | Confirm | BoundedReact):
+        if not isinstance(policy, DirectRead | Confirm | BoundedReact):  # pyright: ignore[reportUnnecessaryIsInstance] - an untyped caller may pass anything
             raise DeclarationError(f"intent {name!r} needs a policy")
-        named = tuple(
-            rule if rule.id else replace(rule, id=f"{name}/{n}")
-            for n, rule in enumerate(rules, start=1)
-        )
+        named = tuple(rule if rule.id else replace(rule, id=f"{name}/{n}") for n, rule in enumerate(rules, start=1))
         intent = Intent(
             name=name,
             description=description,

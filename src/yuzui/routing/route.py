@@ -2,11 +2,30 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 RouteSource: TypeAlias = Literal["rule", "semantic", "classifier", "fallback", "blocked"]
 PlanKind: TypeAlias = Literal["DIRECT", "SEQUENTIAL", "PARALLEL"]
 Flag: TypeAlias = Literal["suspected_injection", "secrets_masked"]
+
+
+class Blocking(Protocol):
+    """The content rule that screening found. Above: the router. Below: `guard.Block`, or a test's own."""
+
+    @property
+    def reason(self) -> str:
+        """The public reason code."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RouterInput:
+    """A screened message. `matching` is the copy for patterns, `original` the author's text with secrets masked."""
+
+    matching: str
+    original: str
+    flags: tuple[Flag, ...] = ()
+    blocked: Blocking | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Reading: TypeAlias = Literal["question", "negated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,8 +13,10 @@ class Rule:
 
     `pattern` is a regular expression searched in the NFKC, lower-cased, invisible-free copy of the message; named groups
     become slots. `unless` are patterns that keep the rule from matching in the same clause (questions about an action,
-    negation). `yes` must match and `no` must not: both are checked when the app loads. Higher `priority` wins; two rules of
-    different intents that claim one example at the same priority make the app refuse to start, naming both.
+    negation: `QUESTION_ABOUT`, `NEGATED`). Rules of a confirmation intent have both readings as `unless` anyway; `despite`
+    takes one away. `yes` must match and `no` must not: both are checked when the app loads. Higher `priority` wins; two
+    rules of different intents that claim one example at the same priority make the app refuse to start, naming both. Two
+    intents of equal priority in one message lead to a question, so a lower priority is for catch-alls only.
     """
 
     pattern: str
@@ -20,6 +25,7 @@ class Rule:
     unless: Sequence[str] = ()
     priority: int = 0
     id: str = ""
+    despite: Sequence[Reading] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +34,3 @@ class ResourceId:
 
     kind: str
     pattern: str
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A content rule that ends the run with route source `blocked` and this reason code (R-SAFE-02)."""
-
-    reason: str
-    pattern: str
-    answer_zh: str
-    answer_en: str
-    yes: Sequence[str] = ()
-    no: Sequence[str] = ()

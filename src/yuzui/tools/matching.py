@@ -26,17 +26,14 @@ _LOOK_ALIKES = str.maketrans(
         "\t": " ",
     }
 )
+_ROUNDS = 4
 
 
 def visible(text: str) -> str:
     """The text as NFKC, with one kind of newline, quote and hyphen, and nothing that a reader cannot see."""
-    if text.isascii():
-        plain = text
-    else:
-        # Taking a joiner out can bring two characters together that compose, and composing can bring out a filler.
-        plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", _NEWLINE.sub("\n", text)))
-    plain = _INVISIBLE.sub("", _NEWLINE.sub("\n", plain))
-    return plain.translate(_LOOK_ALIKES).strip()
+    # Taking a joiner out can bring two characters together that compose, and composing can bring out a filler.
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", _printable(text))
+    return _printable(plain).translate(_LOOK_ALIKES).strip()
 
 
 def matching_copy(text: str) -> str:
@@ -50,4 +47,5 @@ def matching_copy(text: str) -> str:
     return copy
 
 
-_ROUNDS = 4
+def _printable(text: str) -> str:
+    return _INVISIBLE.sub("", _NEWLINE.sub("\n", text))

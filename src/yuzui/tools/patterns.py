@@ -5,13 +5,12 @@ import time
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 
 from yuzui.errors import DeclarationError
 
 SECONDS_PER_SEARCH = 0.05
-_FIRST_LENGTH = 20
-_GROWTH = 8
+_LENGTHS = (16, 19, 22, 25, 28, 40, 60, 90, 140, 210, 320, 480, 720, 1_100, 1_700, 2_600, 4_000, 6_000)
 _TAIL = "\u0001"
 _PUMPED_CHARACTERS = 12
 
@@ -45,21 +44,21 @@ def _folded(character: str) -> str:
 def refuse_slow(pattern: re.Pattern[str], examples: Sequence[str], *, chars: int = 1_000) -> None:
     """Raise `DeclarationError` when a search takes too long on a text of up to `chars` characters that repeats itself.
 
-    The texts grow, so that a pattern that backtracks without bound is found before it hangs. Time is this thread's CPU time.
+    The texts grow slowly, so that a pattern that backtracks without bound is found before it hangs. Time is this thread's
+    CPU time, and a slow search is tried twice.
     """
     letters = dict.fromkeys("".join(examples) + re.sub(r"[^\w]", "", pattern.pattern))
-    pumps = [*islice(letters, _PUMPED_CHARACTERS), "a", "1", "一", " ", "a ", *examples[:4]]
-    length = _FIRST_LENGTH
-    while length < chars * _GROWTH:
-        length = min(length, chars)
-        for pump in dict.fromkeys(filter(None, pumps)):
+    pumps = dict.fromkeys(
+        [*islice(letters, _PUMPED_CHARACTERS), "a", "1", "一", " ", "a ", *filter(None, examples[:4])]
+    )
+    for length in [*takewhile(lambda length: length < chars, _LENGTHS), chars]:
+        for pump in pumps:
             text = (pump * (length // len(pump) + 1))[:length] + _TAIL
-            if min(_cpu_seconds(pattern, text), _cpu_seconds(pattern, text)) > SECONDS_PER_SEARCH:
+            if all(_cpu_seconds(pattern, text) > SECONDS_PER_SEARCH for _ in range(2)):
                 raise DeclarationError(
                     f"pattern {pattern.pattern!r} needs more than {SECONDS_PER_SEARCH:g} s on {length} characters of"
                     f" {pump!r}: bound its repetitions ('.{{0,20}}' instead of '.*', no repetition inside a repetition)"
                 )
-        length = chars * _GROWTH if length == chars else length * _GROWTH
 
 
 def _cpu_seconds(pattern: re.Pattern[str], text: str) -> float:
