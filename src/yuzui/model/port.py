@@ -5,11 +5,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from yuzui.budget import Deadline
+from yuzui.errors import ModelRefusedError
 from yuzui.model.messages import Message, ToolCall
 
 Purpose: TypeAlias = Literal["classify", "react", "explain", "compact", "rewrite", "validate", "repair"]
 FinishReason: TypeAlias = Literal["stop", "tool_calls", "length", "content_filter"]
 TextSink: TypeAlias = Callable[[str], None]
+
+
+class ToolsUnsupportedError(ModelRefusedError):
+    """The model's server takes no tools; its `capabilities` say so from now on, and the JSON-action loop goes on."""
+
+    code = "tools_unsupported"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,8 +77,8 @@ class Model(Protocol):
     """A chat model. Above: `model.metered`, engines, classifier. Below: an HTTP endpoint, or a script in tests.
 
     `complete` pushes public text to `on_text` as it arrives (already split from reasoning) and returns the whole reply.
-    Errors: `ModelUnavailableError` (retryable), `ModelOverflowError`, `ModelRefusedError`, `ModelStreamCutError`,
-    `DeadlineExceededError`. Cancelling the task closes the upstream connection.
+    Errors: `ModelUnavailableError` (retryable), `ModelOverflowError`, `ModelRefusedError` (also
+    `ToolsUnsupportedError`), `ModelStreamCutError`, `DeadlineExceededError`. Cancelling the task closes the upstream connection.
     """
 
     @property

@@ -1,0 +1,1 @@
+"""Parts of the client for OpenAI-compatible servers: framing, requests, replies, errors."""
