@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 import pytest
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Error, Page, Request, async_playwright
-
 from tests.browser.fake_server import Fake, serving
 from tests.browser.site import FAKE_PHRASES, REAL_PHRASES, Site
 

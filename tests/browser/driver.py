@@ -1,7 +1,6 @@
 """What a person does on the page, as small functions."""
 
 from playwright.async_api import Locator, Page, expect
-
 from tests.browser.site import Site
 
 

@@ -11,6 +11,7 @@ APPS: list[dict[str, Any]] = [
     {
         "name": "fitmind",
         "title": {"en": "FitMind", "zh": "健身助手"},
+        "tools": {"get_bmi": {"effect": "read", "labels": {"en": "Compute the BMI", "zh": "计算体质指数"}}},
         "examples": {
             "en": ["Work out my BMI", "How much protein do I need?", "Log a meal: 200 g of rice for lunch"],
             "zh": ["算下 BMI", "我每天需要多少蛋白质？", "记录饮食：午餐 200 克米饭"],
@@ -49,7 +50,7 @@ def started(intent: str, mode: str, tools: list[str]) -> Iterator[Payload]:
     """The events every run begins with."""
     yield "run.created", {"status": "queued"}
     yield "run.started", {"attempt": 1}
-    route = {
+    route: dict[str, Any] = {
         "intent": intent,
         "confidence": 0.94,
         "source": "rule",

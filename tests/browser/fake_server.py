@@ -8,7 +8,7 @@ import itertools
 import json
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -21,8 +21,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
-
 from tests.browser import fake_scripts as scripts
+
 from yuzui.entrypoints.http.page import page_routes
 
 TOKENS = ("dev-alice", "dev-bob", "dev-olga", "dev-root")
@@ -82,11 +82,11 @@ class Fake:
     sessions: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     runs: dict[str, FakeRun] = field(default_factory=dict[str, FakeRun])
     actions: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
-    _cuts: int = 0
+    cuts: int = 0
     _released: threading.Event = field(default_factory=threading.Event)
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
-    _by_key: dict[str, str] = field(default_factory=dict[str, str])
+    by_key: dict[str, str] = field(default_factory=dict[str, str])
 
     def new_id(self, kind: str) -> str:
         return f"{kind}_{next(self._ids):04d}"
@@ -97,7 +97,7 @@ class Fake:
 
     def cut(self) -> None:
         """Drop every stream that is open now."""
-        self._cuts += 1
+        self.cuts += 1
 
     def start(self, session_id: str, text: str, script: Iterator[scripts.Payload]) -> FakeRun:
         run = FakeRun(id=self.new_id("run"), session_id=session_id, text=text)
@@ -197,10 +197,10 @@ async def create_run(request: Request) -> Response:
         return problem(429, "too_many_runs", "Too many runs are waiting.", retry_after=3)
     key = request.headers["idempotency-key"]
     session_id = request.path_params["id"]
-    if key not in fake._by_key:
+    if key not in fake.by_key:
         fake.sessions[session_id]["title"] = fake.sessions[session_id]["title"] or text[:40]
-        fake._by_key[key] = fake.start(session_id, text, fake.script_for(text)).id
-    run_id = fake._by_key[key]
+        fake.by_key[key] = fake.start(session_id, text, fake.script_for(text)).id
+    run_id = fake.by_key[key]
     return JSONResponse(
         {"run_id": run_id, "status": "queued", "events_url": f"/v1/runs/{run_id}/events"}, status_code=202
     )
@@ -210,11 +210,11 @@ async def frames(fake: Fake, run: FakeRun, after: int) -> AsyncIterator[bytes]:
     """SSE frames behind `after`, in awkward chunks; a cut comes where the knob says."""
     limit = fake.cut_after.pop(0) if fake.cut_after else None
     sent = 0
-    cuts = fake._cuts
+    cuts = fake.cuts
     yield b": hello\n\n"
     while True:
         while len(run.events) <= after and not run.ended:
-            if fake._cuts > cuts:
+            if fake.cuts > cuts:
                 raise CutError
             await asyncio.sleep(0.01)
         for event in run.events[after:]:
@@ -324,7 +324,7 @@ def build(fake: Fake) -> Starlette:
 
 
 @contextmanager
-def serving(fake: Fake) -> Iterator[str]:
+def serving(fake: Fake) -> Generator[str]:
     """The address of a running server; it stops at the end."""
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(build(fake), log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1)

@@ -1,10 +1,24 @@
 """The page on any server of the contract: sign-in, answers, confirmation, languages, keyboard (R-UI-01)."""
 
-from playwright.async_api import BrowserContext, Page, expect
+from typing import Protocol
 
+from playwright.async_api import BrowserContext, Page, expect
 from tests.browser.conftest import Watch
 from tests.browser.driver import answered, say, sign_in, turn
 from tests.browser.site import Site
+
+
+class Devtools(Protocol):
+    """The part of a DevTools session these tests use, typed."""
+
+    async def send(self, method: str, params: dict[str, str | int]) -> object:
+        """Send one command."""
+        ...
+
+
+async def devtools_of(page: Page) -> Devtools:
+    """A DevTools session of this tab."""
+    return await page.context.new_cdp_session(page)
 
 
 async def test_R_UI_01_a_direct_read_shows_its_steps_its_card_and_where_it_came_from(
@@ -100,7 +114,7 @@ async def test_R_UI_01_shift_enter_breaks_the_line_and_an_input_method_s_enter_s
     await box.press("Shift+Enter")
     await box.press_sequentially("x")
     assert await box.input_value() == "第一行\nx"
-    devtools = await page.context.new_cdp_session(page)
+    devtools = await devtools_of(page)
     await devtools.send("Input.imeSetComposition", {"text": "ni hao", "selectionStart": 6, "selectionEnd": 6})
     enter = "new KeyboardEvent('keydown', {key: 'Enter', isComposing: true, bubbles: true, cancelable: true})"
     await box.evaluate(f"(element) => element.dispatchEvent({enter})")

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from playwright.async_api import Page, expect
-
 from tests.browser.conftest import Watch
 from tests.browser.driver import answered, say, sign_in, timeline, turn
 from tests.browser.fake_scripts import PARAGRAPHS
@@ -244,6 +243,16 @@ async def test_R_UI_01_a_failed_run_offers_another_try(page: Page, site: Site, f
     await turn(page).get_by_role("button", name="Try again").click()
     await expect(page.locator(".turn")).to_have_count(2)
     await expect(page.locator(".turn[data-status=failed]")).to_have_count(2)
+
+
+async def test_R_UI_01_steps_carry_the_names_the_app_gives_its_tools(page: Page, site: Site, fake: Fake) -> None:
+    await sign_in(page, site)
+    await say(page, "bmi")
+    found = await answered(page)
+    await found.locator(".steps > summary").click()
+    await expect(found.locator(".step-label")).to_have_text("Compute the BMI")
+    await page.locator("#language").click()
+    await expect(page.locator(".step-label")).to_have_text("计算体质指数")
 
 
 async def test_R_AUTH_01_the_demo_people_are_offered_only_where_the_server_has_them(

@@ -1,8 +1,9 @@
 // A structured card of an answer: known parts are laid out, parts this page does not know are shown as fields.
 
 import { h } from "./dom.js";
-import { humanName, plainValue } from "./format.js";
 import { provenanceBadge } from "./evidence.js";
+import { plainValue } from "./format.js";
+import { fieldLabel } from "./labels.js";
 
 const KNOWN = new Set(["id", "kind", "title", "subtitle", "text", "fields", "items", "actions", "source", "provenance"]);
 
@@ -33,7 +34,7 @@ function itemTable(items, page) {
     h(
       "table",
       {},
-      h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col", text: humanName(name) })))),
+      h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col", text: fieldLabel(name, { app: page.app(), language: page.language }) })))),
       h("tbody", {}, items.map((item) => h("tr", {}, columns.map((name) => h("td", {}, value(item, name)))))),
     ),
   );
@@ -53,7 +54,7 @@ function itemList(items, page) {
 function cardBody(card, page) {
   const { language } = page;
   const extra = Object.entries(card).filter(([name, value]) => !KNOWN.has(name) && value !== null);
-  const fields = [...(card.fields ?? []), ...extra.map(([name, value]) => ({ label: humanName(name), value }))];
+  const fields = [...(card.fields ?? []), ...extra.map(([name, value]) => ({ label: fieldLabel(name, { app: page.app(), language }), value }))];
   return [
     card.title ? h("h3", { text: language.pick(card.title) }) : null,
     card.subtitle ? h("p", { class: "card-subtitle", text: language.pick(card.subtitle) }) : null,

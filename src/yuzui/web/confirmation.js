@@ -2,7 +2,8 @@
 
 import { newKey } from "./api.js";
 import { h } from "./dom.js";
-import { humanName, localTime, plainValue } from "./format.js";
+import { localTime, plainValue } from "./format.js";
+import { fieldLabel } from "./labels.js";
 import { partsOf, problemBox } from "./problem.js";
 
 const CHECK_MS = 1_000;
@@ -136,7 +137,7 @@ export class Confirmation {
       { class: "arguments" },
       h("caption", { class: "visually-hidden", text: t("confirm.what") }),
       h("tbody", {}, rows.map(([name, value]) =>
-        h("tr", {}, h("th", { scope: "row", text: humanName(name) }), h("td", { text: plainValue(value, { t }) })))),
+        h("tr", {}, h("th", { scope: "row", text: fieldLabel(name, { app: this.#page.app(), language: this.#page.language }) }), h("td", { text: plainValue(value, { t }) })))),
     );
   }
 

@@ -1,5 +1,7 @@
 // Names of tools for people. The app's own labels come first, then the common ones, then the name spelled out.
 
+import { humanName } from "./format.js";
+
 const COMMON = {
   get_fridge_items: { en: "Look into the fridge", zh: "查看冰箱" },
   get_family: { en: "Look up the family", zh: "查看家庭" },
@@ -28,11 +30,23 @@ const COMMON = {
   start_diagnosis: { en: "Start a diagnosis", zh: "启动诊断" },
 };
 
-/** `app.tools` may hold `{name: {en, zh}}`; a namespaced tool (`server.tool`, `server__tool`) is looked up by its last part too. */
+const FIELDS_ZH = {
+  action: "操作", amount: "数量", carbs_g: "碳水（克）", comment: "备注", date: "日期", day: "日期", description: "说明", dish: "菜品", duration: "时长",
+  entries: "条目", expires_on: "保质期", fat_g: "脂肪（克）", food: "食物", foods: "食物", grams: "克数", height_cm: "身高（厘米）", incident_id: "事件",
+  item: "物品", items: "条目", kcal: "千卡", kind: "类型", meal: "餐次", minutes: "分钟", name: "名称", note: "备注", notes: "备注", pid: "进程号",
+  protein_g: "蛋白质（克）", provenance: "来源类型", quantity: "数量", reason: "原因", recipe: "菜谱", servings: "份数", source: "来源", status: "状态",
+  target: "目标", time: "时间", title: "标题", unit: "单位", value: "数值", weight_kg: "体重（公斤）", workout: "训练",
+};
+
+/** The name of an argument or a column for people: `app.fields` may hold `{name: {en, zh}}`. */
+export function fieldLabel(name, { app, language }) {
+  const label = app?.fields?.[name];
+  if (label) return language.pick(label);
+  return (language.code === "zh" ? FIELDS_ZH[name] : undefined) ?? humanName(name);
+}
+
+/** `app.tools` may hold `{name: {labels: {en, zh}}}`; a namespaced tool (`server.tool`, `server__tool`) is looked up by its last part too. */
 export function toolLabel(tool, { app, language }) {
   const short = tool.split(/\.|__/).at(-1);
-  const label = app?.tools?.[tool] ?? COMMON[tool] ?? COMMON[short];
-  if (label) return language.pick(label);
-  const words = short.replace(/[_-]+/g, " ").trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return language.pick(app?.tools?.[tool]?.labels) || language.pick(COMMON[tool] ?? COMMON[short]) || humanName(short);
 }

@@ -35,7 +35,8 @@ test("an unknown text is refused instead of shown as its key", () => {
 
 test("a tool is named by its app, else by the common list, else spelled out", () => {
   const language = new Language({ store: store(), preferred: ["zh"] });
-  assert.equal(toolLabel("get_bmi", { app: { tools: { get_bmi: { en: "X", zh: "算" } } }, language }), "算");
+  assert.equal(toolLabel("get_bmi", { app: { tools: { get_bmi: { effect: "read", labels: { en: "X", zh: "算" } } } }, language }), "算");
+  assert.equal(toolLabel("get_bmi", { app: { tools: { get_bmi: { effect: "read", labels: {} } } }, language }), "计算 BMI");
   assert.equal(toolLabel("food-composition.lookup_food", { app: null, language }), "查询食物成分");
   assert.equal(toolLabel("count_the_ducks", { app: null, language }), "Count the ducks");
 });
