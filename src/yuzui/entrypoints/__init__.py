@@ -1,0 +1,1 @@
+"""The ways in: HTTP, server-sent events and other projections of the log, the command line."""

@@ -1,0 +1,1 @@
+"""Projections: what a front end sees of the durable log."""
