@@ -158,6 +158,16 @@ async def test_R_UI_01_controls_have_names_and_the_log_is_live(page: Page, site:
     await expect(turn(page)).to_have_attribute("aria-busy", "false")
 
 
+async def test_R_API_03_each_request_says_the_reader_s_language_and_time_zone(page: Page, site: Site) -> None:
+    await sign_in(page, site)
+    async with page.expect_request("**/runs") as sent:
+        await say(page, site.phrases.direct)
+    headers = await (await sent.value).all_headers()
+    assert headers["x-timezone"] == "Asia/Shanghai"
+    assert headers["accept-language"] == "en"
+    await answered(page)
+
+
 async def test_R_UI_01_a_phone_s_width_has_a_drawer_and_no_sideways_scrolling(page: Page, site: Site) -> None:
     await page.set_viewport_size({"width": 360, "height": 740})
     await sign_in(page, site)

@@ -64,6 +64,7 @@ export class Api {
       headers: {
         Accept: "application/json",
         "Accept-Language": this.#language(),
+        "X-Timezone": Intl.DateTimeFormat().resolvedOptions().timeZone,
         ...(token ? { Authorization: `Bearer ${token}` } : {}),
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
         ...headers,
