@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from yuzui.app import App
     from yuzui.bootstrap import create_asgi as asgi
     from yuzui.budget import Budget
-    from yuzui.errors import ConflictError, InvalidInputError, NotFoundError, ToolError
+    from yuzui.errors import InvalidInputError, NotFoundError, ToolError
     from yuzui.guard.blocks import Block
     from yuzui.owner import Caller, Owner
     from yuzui.policy import BoundedReact, Confirm, DirectRead
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from yuzui.runs.queries import load as load_queries
     from yuzui.tools.context import Ctx, utc_now
     from yuzui.tools.database import Database
+    from yuzui.tools.mcp import McpUnavailableError
     from yuzui.tools.observation import ToolResult
     from yuzui.tools.tool import Card
 
@@ -34,11 +35,11 @@ __all__ = [
     "Caller",
     "Card",
     "Confirm",
-    "ConflictError",
     "Ctx",
     "Database",
     "DirectRead",
     "InvalidInputError",
+    "McpUnavailableError",
     "NotFoundError",
     "Owner",
     "Provenance",
@@ -62,7 +63,7 @@ _HOMES: Final = {
     "Caller": "yuzui.owner",
     "Card": "yuzui.tools.tool",
     "Confirm": "yuzui.policy",
-    "ConflictError": "yuzui.errors",
+    "McpUnavailableError": "yuzui.tools.mcp",
     "Ctx": "yuzui.tools.context",
     "Database": "yuzui.tools.database",
     "DirectRead": "yuzui.policy",

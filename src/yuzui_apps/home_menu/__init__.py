@@ -5,6 +5,7 @@ from pathlib import Path
 
 from yuzui import App, BoundedReact, Budget, Confirm, DirectRead
 from yuzui_apps.home_menu import kitchen, rest, rules
+from yuzui_apps.home_menu.nutrition import nutrition_text
 from yuzui_apps.home_menu.seed import seed
 from yuzui_apps.home_menu.services import Menu
 from yuzui_apps.home_menu.slots import item_arguments, nutrition_arguments, recipe_arguments
@@ -37,11 +38,36 @@ add_to_fridge = app.write(
 )(kitchen.add_to_fridge)
 READS = [family_profile, list_fridge, nutrition, search_recipes, weekly_plan]
 
-app.intent("fridge", "Asks what is in the fridge.", rules=rules.FRIDGE, policy=DirectRead(list_fridge, requires=("items",), render=kitchen.fridge_text))
-app.intent("family", "Asks who is in the family, or who is allergic to what.", rules=rules.FAMILY, policy=DirectRead(family_profile, requires=("members",), render=kitchen.family_text))
-app.intent("plan", "Asks for the planned menu of a day or week.", rules=rules.PLAN, policy=DirectRead(weekly_plan, requires=("plan",), render=kitchen.plan_text))
-app.intent("recipe", "Asks how a named dish is made.", rules=rules.RECIPE, policy=DirectRead(search_recipes, arguments=recipe_arguments, requires=("recipes",), render=kitchen.recipes_text))
-app.intent("nutrition", "Asks for energy or nutrients of one named food.", rules=rules.NUTRITION, policy=DirectRead(nutrition, arguments=nutrition_arguments))
+app.intent(
+    "fridge",
+    "Asks what is in the fridge.",
+    rules=rules.FRIDGE,
+    policy=DirectRead(list_fridge, requires=("items",), render=kitchen.fridge_text),
+)
+app.intent(
+    "family",
+    "Asks who is in the family, or who is allergic to what.",
+    rules=rules.FAMILY,
+    policy=DirectRead(family_profile, requires=("members",), render=kitchen.family_text),
+)
+app.intent(
+    "plan",
+    "Asks for the planned menu of a day or week.",
+    rules=rules.PLAN,
+    policy=DirectRead(weekly_plan, requires=("plan",), render=kitchen.plan_text),
+)
+app.intent(
+    "recipe",
+    "Asks how a named dish is made.",
+    rules=rules.RECIPE,
+    policy=DirectRead(search_recipes, arguments=recipe_arguments, requires=("recipes",), render=kitchen.recipes_text),
+)
+app.intent(
+    "nutrition",
+    "Asks for energy or nutrients of one named food.",
+    rules=rules.NUTRITION,
+    policy=DirectRead(nutrition, arguments=nutrition_arguments, requires=("kcal", "source"), render=nutrition_text),
+)
 app.intent(
     "add_item",
     "States a food with an amount that should go into the fridge.",
@@ -58,5 +84,9 @@ app.intent(
     rules=rules.SUGGEST,
     policy=BoundedReact(READS, may_propose=[add_to_fridge], budget=Budget(model_calls=4, tool_calls=6, seconds=120)),
 )
-app.intent("chat", "Anything else: greetings, thanks, questions about this helper.", policy=BoundedReact([], budget=Budget(model_calls=2, tool_calls=0, seconds=60)))
+app.intent(
+    "chat",
+    "Anything else: greetings, thanks, questions about this helper.",
+    policy=BoundedReact([], budget=Budget(model_calls=2, tool_calls=0, seconds=60)),
+)
 rest.register(app)

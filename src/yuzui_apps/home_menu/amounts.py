@@ -3,12 +3,38 @@
 import re
 from dataclasses import dataclass
 
-_DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "俩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+_DIGITS = {
+    "零": 0,
+    "〇": 0,
+    "一": 1,
+    "二": 2,
+    "两": 2,
+    "俩": 2,
+    "三": 3,
+    "四": 4,
+    "五": 5,
+    "六": 6,
+    "七": 7,
+    "八": 8,
+    "九": 9,
+}
 _UNITS = {"十": 10, "百": 100, "千": 1000}
-_WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
+_WORDS = {
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+}
 _WORDS |= {"ten": 10, "twelve": 12, "half": 0.5, "dozen": 12}
 
-NUMBER = r"(?:\d+(?:\.\d+)?|半|[一二两俩三四五六七八九十百千]+半?|a|an|one|two|three|four|five|six|seven|eight|nine|ten|twelve)"
+NUMBER = r"(?:\d{1,7}(?:\.\d{1,3})?|半|[一二两俩三四五六七八九十百千]{1,8}半?|a|an|one|two|three|four|five|six|seven|eight|nine|ten|twelve)"
 UNIT_ZH = r"(?:公斤|千克|毫升|克|斤|两|升|盒|瓶|袋|包|罐|个|只|条|块|颗|根|把|棵|片|箱|串|碗|杯|份)"
 UNIT_EN = r"(?:kilograms?|kg|grams?|g|litres?|liters?|l|millilitres?|milliliters?|ml|boxes|box|bottles?|bags?|cans?|packs?|pieces?|heads?)"
 
@@ -47,7 +73,7 @@ def _chinese(text: str) -> float | None:
             total += (digit or 1) * last
             digit = 0
     # 一百五 means 150: a closing digit after 百 or 千 counts in the next lower unit.
-    tail = digit * last // 10 if digit and last >= 100 and not text[-2:-1] == "零" else digit
+    tail = digit * last // 10 if digit and last >= 100 and text[-2:-1] != "零" else digit
     return float(total + tail)
 
 

@@ -32,7 +32,12 @@ async def list_fridge(ctx: Ctx[Menu]) -> ToolResult:
     """What is in the family's fridge: name, amount, unit, expiry date; what expires first comes first."""
     rows = await ctx.deps.fridge(ctx.owner, limit=200)
     items = [
-        {"name": row["name"], "amount": written(float(row["amount"])), "unit": row["unit"], "expires_on": row["expires_on"]}
+        {
+            "name": row["name"],
+            "amount": written(float(row["amount"])),
+            "unit": row["unit"],
+            "expires_on": row["expires_on"],
+        }
         for row in rows
     ]
     lines = tuple(_item_line(item, ctx.caller.locale) for item in items)
@@ -51,7 +56,9 @@ async def family_profile(ctx: Ctx[Menu]) -> ToolResult:
         "allergens": sorted({name for row in members for name in row["allergies"]}),
     }
     fields = tuple((row["name"], _member_line(row, zh=zh)) for row in members)
-    return ToolResult(value=value, cards=(Card(kind="family", title=TITLES["family"][ctx.caller.locale], fields=fields),))
+    return ToolResult(
+        value=value, cards=(Card(kind="family", title=TITLES["family"][ctx.caller.locale], fields=fields),)
+    )
 
 
 async def search_recipes(ctx: Ctx[Menu], query: str = "", safe_for_all: bool = True) -> ToolResult:
@@ -71,13 +78,17 @@ async def search_recipes(ctx: Ctx[Menu], query: str = "", safe_for_all: bool = T
     return ToolResult(value=value, cards=tuple(_recipe_card(row, ctx) for row in kept[:5]))
 
 
-async def weekly_plan(ctx: Ctx[Menu], first: date | None = None, days: Annotated[int, Field(ge=1, le=14)] = 7) -> ToolResult:
+async def weekly_plan(
+    ctx: Ctx[Menu], first: date | None = None, days: Annotated[int, Field(ge=1, le=14)] = 7
+) -> ToolResult:
     """The dishes planned for the coming days, by day and meal; from today on unless a first day is given."""
     rows = await ctx.deps.plan(ctx.owner, first or ctx.today, days)
     locale = ctx.caller.locale
     value = {"plan": [{"day": row["day"], "meal": row["meal"], "dish": row["dish"]} for row in rows]}
     lines = tuple(f"{row['day'].isoformat()} {MEALS[row['meal']][locale]}: {row['dish']}" for row in rows)
-    return ToolResult(value=value, cards=(Card(kind="plan", title=TITLES["plan"][locale], items=lines),) if rows else ())
+    return ToolResult(
+        value=value, cards=(Card(kind="plan", title=TITLES["plan"][locale], items=lines),) if rows else ()
+    )
 
 
 async def nutrition(ctx: Ctx[Menu], food: Food, amount: str = "100克") -> ToolResult:
@@ -143,9 +154,15 @@ def recipes_text(value: Any, locale: Literal["zh", "en"]) -> str:
     if len(recipes) > 1:
         return "\n".join(f"- {row['name']} ({row['minutes']} min)" for row in recipes) + note
     row = recipes[0]
-    needs = ("、" if zh else ", ").join(f"{i['name']} {written(float(i['amount']))}{i['unit']}" for i in row["ingredients"])
+    needs = ("、" if zh else ", ").join(
+        f"{i['name']} {written(float(i['amount']))}{i['unit']}" for i in row["ingredients"]
+    )
     steps = "\n".join(f"{n}. {step}" for n, step in enumerate(row["steps"], start=1))
-    head = f"{row['name']}（{row['minutes']} 分钟）\n用料：{needs}" if zh else f"{row['name']} ({row['minutes']} min)\nYou need: {needs}"
+    head = (
+        f"{row['name']}（{row['minutes']} 分钟）\n用料：{needs}"
+        if zh
+        else f"{row['name']} ({row['minutes']} min)\nYou need: {needs}"
+    )
     return f"{head}\n{steps}{note}"
 
 
@@ -159,7 +176,12 @@ def _member_line(row: dict[str, Any], *, zh: bool) -> str:
     allergies = ("、" if zh else ", ").join(row["allergies"])
     likes = ("、" if zh else ", ").join(row["preferences"])
     if zh:
-        return "；".join(part for part in (f"过敏：{allergies}" if allergies else "", f"喜好：{likes}" if likes else "") if part) or "无"
+        return (
+            "；".join(
+                part for part in (f"过敏：{allergies}" if allergies else "", f"喜好：{likes}" if likes else "") if part
+            )
+            or "无"
+        )
     parts = (f"allergic to {allergies}" if allergies else "", f"likes {likes}" if likes else "")
     return "; ".join(part for part in parts if part) or "nothing noted"
 

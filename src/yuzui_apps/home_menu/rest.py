@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from yuzui import App, Ctx, InvalidInputError
+from yuzui import App, Ctx, InvalidInputError, ToolError
+from yuzui_apps.home_menu.nutrition import answer_for
 from yuzui_apps.home_menu.services import Menu
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
@@ -101,6 +102,7 @@ def register(app: App[Menu]) -> None:
     _fridge(app)
     _recipes(app)
     _plan(app)
+    _nutrition(app)
 
 
 def _family(app: App[Menu]) -> None:
@@ -218,3 +220,13 @@ def _plan(app: App[Menu]) -> None:
     async def unplan_dish(ctx: Ctx[Menu], entry_id: str) -> None:
         """Take a dish off the plan."""
         await ctx.deps.unplan_dish(ctx.owner, entry_id)
+
+
+def _nutrition(app: App[Menu]) -> None:
+    @app.endpoint("GET", "/v1/menu/nutrition")
+    async def get_nutrition(ctx: Ctx[Menu], food: Name, amount: Word = "100克") -> Page:
+        """Energy and nutrients of an amount of a food, with where the figures come from."""
+        try:
+            return dict((await answer_for(ctx, food, amount)).value)
+        except ToolError as error:
+            raise InvalidInputError(error.message) from error

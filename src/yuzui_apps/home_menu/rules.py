@@ -72,14 +72,18 @@ NUTRITION = (
 
 ADD_ITEM = (
     Rule(
-        rf"(?:把|将|將)?(?P<number>{NUMBER})(?P<unit>{UNIT_ZH})(?P<name>[\u4e00-\u9fffa-z]{{1,16}}?)(?:放进|放進|放到|放入|存进|加到|加进|塞进)(?:了)?(?:家里|我家|我们家)?(?:的)?冰箱",
+        rf"(?:(?:把|将|將)\s{{0,3}})?(?P<number>{NUMBER})\s{{0,3}}(?P<unit>{UNIT_ZH})\s{{0,3}}(?P<name>[\u4e00-\u9fffa-z]{{1,16}}?)\s{{0,3}}(?:放进|放進|放到|放入|存进|加到|加进|塞进)(?:了)?(?:家里|我家|我们家)?(?:的)?冰箱",
         yes=["把两盒牛奶放进冰箱", "帮我把 500克牛肉 放到冰箱里", "将３袋饺子存进冰箱", "把半斤虾放进冰箱"],
         no=["要不要把两盒牛奶放进冰箱？", "不要把两盒牛奶放进冰箱", "昨天我把两盒牛奶放进冰箱了吗"],
         unless=[QUESTION_ABOUT, NEGATED],
     ),
     Rule(
-        rf"\b(?:put|add|store) (?P<number>{NUMBER}) ?(?P<unit>{UNIT_EN})? ?(?:of )?(?P<name>[a-z][a-z -]{{1,30}}?) (?:in|into|to) (?:my|our|the) fridge",
-        yes=["put two boxes of milk in the fridge", "Add 500 g beef to our fridge", "please store 3 bags of rice in the fridge"],
+        rf"(?<![a-z])(?:put|add|store) (?P<number>{NUMBER}) ?(?P<unit>{UNIT_EN})? ?(?:of )?(?P<name>[a-z][a-z -]{{1,30}}?) (?:in|into|to) (?:my|our|the) fridge",
+        yes=[
+            "put two boxes of milk in the fridge",
+            "Add 500 g beef to our fridge",
+            "please store 3 bags of rice in the fridge",
+        ],
         no=["don't put two boxes of milk in the fridge", "did I put two boxes of milk in the fridge?"],
         unless=[QUESTION_ABOUT, NEGATED],
     ),

@@ -62,9 +62,23 @@ async def seed(db: Database) -> None:
                 continue
             key = created["id"]
             for username, name, allergies, preferences in family["members"]:
-                await tx.execute(_SQL["add_member"], family=key, username=username, name=name, allergies=allergies, preferences=preferences)
+                await tx.execute(
+                    _SQL["add_member"],
+                    family=key,
+                    username=username,
+                    name=name,
+                    allergies=allergies,
+                    preferences=preferences,
+                )
             for name, amount, unit, days in family["fridge"]:
-                await tx.execute(_SQL["add_item"], family=key, name=name, amount=amount, unit=unit, expires_on=today + timedelta(days=days))
+                await tx.execute(
+                    _SQL["add_item"],
+                    family=key,
+                    name=name,
+                    amount=amount,
+                    unit=unit,
+                    expires_on=today + timedelta(days=days),
+                )
             for name, minutes, ingredients, allergens, steps, tags in family["recipes"]:
                 held = [{"name": n, "amount": a, "unit": u} for n, a, u in ingredients]
                 await tx.execute(

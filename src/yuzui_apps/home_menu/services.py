@@ -108,7 +108,12 @@ class Menu:
     async def add_item(self, owner: Owner, name: str, amount: float, unit: str, expires_on: date | None) -> Row:
         """Put something into the fridge."""
         row = await self._db.row(
-            _SQL["add_item"], family=await self._space(owner), name=name, amount=amount, unit=unit, expires_on=expires_on
+            _SQL["add_item"],
+            family=await self._space(owner),
+            name=name,
+            amount=amount,
+            unit=unit,
+            expires_on=expires_on,
         )
         return _found(row)
 
