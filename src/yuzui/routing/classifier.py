@@ -86,6 +86,8 @@ class Classifier:
                         return NoProposal(reason="content_filter")
                     again = (*messages, *_correction(reply, problem))
                     return self._validated(await model.complete(_asking(again, within)), found)
+        except (BadProposalError, ArgumentsError):
+            return NoProposal(reason=BadProposalError.code)
         except TimeoutError:
             return NoProposal(reason="deadline_exceeded")
         except YuzuiError as error:

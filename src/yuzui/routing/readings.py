@@ -12,8 +12,8 @@ QUESTION_ABOUT = "|".join(
         rf"^(?!.*{_POLITE}).*[吗嘛么]\s*[?。!~]*\s*$",
         r"呢\s*[?。!~]*\s*$",
         r"是不是|有没有|要不要|该不该|会不会|够不够|应不应该|需不需要|行不行|好不好|对不对|吃没吃|是否",
-        r"多少|几(?:克|个|顿|次|天|卡|千卡|大卡|毫升|分钟|小时|公里|杯|碗)(?!前)",
-        r"怎么|怎样|如何|为什么|为何|为啥|什么|啥(?!都)|哪(?:些|个|天|种|里|儿|一)|谁|几时|何时",
+        r"多少|(?<!好)几(?:克|个|顿|次|天|卡|千卡|大卡|毫升|分钟|小时|公里|杯|碗)(?!前)",
+        r"怎么|怎样|如何|为什么|为何|为啥|什么(?!都)|啥(?!都)|哪(?:些|个|天|种|里|儿|一)|谁|几时|何时",
         rf"^(?!.*(?:{_POLITE}|(?:can|could|would|will)\s+you|please)).*\?\s*$",
         r"^\W*(?:and\s+|so\s+|but\s+)?(?:did|do|does|is|are|am|was|were|have|has|had|should|shall|may|might|can\s+i|could\s+i|would\s+i|will\s+i|can\s+we|what|what's|when|where|which|who|whom|whose|why|how)(?![a-z])(?!\s+not(?![a-z]))",
         r"(?<![a-z])(?:whether|how\s+(?:much|many|to|do|does)|if\s+i\s+(?:can|could|should|may))(?![a-z])",
@@ -33,3 +33,9 @@ NEGATED = "|".join(
     )
 )
 """The clause says that the action is not to happen, or did not."""
+
+RETRACTED = (
+    r"(?:算了|还是(?:算|不)|不(?:用|要|必)了|当我没说|作罢|(?<![a-z])(?:never\s?mind|forget\s+it|scratch\s+that|on\s+second\s+thought))"
+    r".{0,6}$"
+)
+"""The message ends by taking back what it said. It goes with `NEGATED`, and holds for everything before it."""

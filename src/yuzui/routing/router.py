@@ -170,7 +170,8 @@ class Router:
         for span in (claim.clause, (claim.start, claim.end)):
             message = clause_message(request.matching, span)
             claimed = {other.rule.intent for other in self.rulebook.claims(message)}
-            if claimed == {claim.rule.intent}:
+            needs = set(self.intents[claim.rule.intent].needs)
+            if claimed == {claim.rule.intent} and needs <= self.ids.find(message).targets.keys():
                 return Option(label=message, message=message)
         choices = intent_choices([self.intents[claim.rule.intent]], self.ids, found, locale)
         return choices[0] if choices else None

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from yuzui.errors import DeclarationError
 from yuzui.routing.clauses import clauses, covering
 from yuzui.routing.intents import RoutableIntent
-from yuzui.routing.readings import NEGATED, QUESTION_ABOUT
+from yuzui.routing.readings import NEGATED, QUESTION_ABOUT, RETRACTED
 from yuzui.routing.rules import Reading, Rule
 from yuzui.tools.matching import matching_copy
 from yuzui.tools.patterns import compile_pattern, refuse_slow
 
+_RETRACTED = compile_pattern(RETRACTED)
 _READINGS: dict[Reading, str] = {"question": QUESTION_ABOUT, "negated": NEGATED}
 RULE_CHARS = 1_000
 
@@ -26,6 +27,11 @@ class CompiledRule:
     pattern: re.Pattern[str]
     unless: tuple[tuple[str, re.Pattern[str]], ...]
     rule: Rule
+
+    @property
+    def retractable(self) -> bool:
+        """Whether a message that ends by taking back what it said (算了, "never mind") takes this back too."""
+        return any(name == "negated" for name, _ in self.unless)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,26 +137,32 @@ def _compiled(rule: Rule, intent: RoutableIntent) -> CompiledRule:
 
 
 def _verdict(rule: CompiledRule, matching: str, found: re.Match[str], spans: tuple[tuple[int, int], ...]) -> Verdict:
-    """The first occurrence that no reading keeps out, else the first. After one that is kept out, the next clause is tried:
-    the readings hold for a clause as a whole."""
-    first: Verdict | None = None
-    occurrence: re.Match[str] | None = found
-    while occurrence is not None:
-        clause = covering(spans, occurrence.start(), occurrence.end())
-        text = matching[slice(*clause)].strip()
-        excluded = next((name for name, pattern in rule.unless if pattern.search(text)), None)
-        verdict = Verdict(
-            rule=rule,
-            start=occurrence.start(),
-            end=occurrence.end(),
-            clause=clause,
-            excluded_by=excluded,
-            slots={name: value for name, value in occurrence.groupdict().items() if value is not None},
-        )
-        if excluded is None:
-            return verdict
-        first = first or verdict
-        start_of_next = next((left for left, _ in spans if left > occurrence.start()), None)
-        occurrence = None if start_of_next is None else rule.pattern.search(matching, start_of_next)
-    assert first is not None  # noqa: S101 - the loop ran at least once: `found` is a match
-    return first
+    """The first occurrence that no reading keeps out, else the first.
+
+    The readings hold for whole clauses: after an occurrence that is kept out, its own first clause is tried without the
+    later ones it runs into, then the next clause.
+    """
+    first = _read(rule, matching, found, spans)
+    verdict: Verdict | None = first
+    while verdict is not None and verdict.excluded_by is not None:
+        own_end = min(right for _, right in spans if right > verdict.start)
+        shorter = rule.pattern.search(matching, verdict.start, own_end) if own_end < verdict.end else None
+        if shorter and (again := _read(rule, matching, shorter, spans)).excluded_by is None:
+            return again
+        later = rule.pattern.search(matching, own_end) if own_end < len(matching) else None
+        verdict = None if later is None else _read(rule, matching, later, spans)
+    return verdict or first
+
+
+def _read(rule: CompiledRule, matching: str, found: re.Match[str], spans: tuple[tuple[int, int], ...]) -> Verdict:
+    clause = covering(spans, found.start(), found.end())
+    text = matching[slice(*clause)].strip()
+    return Verdict(
+        rule=rule,
+        start=found.start(),
+        end=found.end(),
+        clause=clause,
+        excluded_by=next((name for name, pattern in rule.unless if pattern.search(text)), None)
+        or ("retracted" if rule.retractable and _RETRACTED.search(matching, found.start()) else None),
+        slots={name: value for name, value in found.groupdict().items() if value is not None},
+    )
