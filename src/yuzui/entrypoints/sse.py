@@ -100,7 +100,8 @@ class Stream:
         main = asyncio.current_task()
         if main is None:
             raise RuntimeError("a stream runs in a task")
-        attendant = asyncio.create_task(self._attend(main))
+        attendant = asyncio.create_task(self._attend())
+        attendant.add_done_callback(lambda _: self._cut_off(main))
         self._streams.add(attendant)
         try:
             await self._send({"type": "http.response.start", "status": 200, "headers": HEADERS})
@@ -134,21 +135,20 @@ class Stream:
                 self._sent_at = clock()
                 await self._send({"type": "http.response.body", "body": body, "more_body": True})
 
-    async def _attend(self, main: asyncio.Task[Any]) -> None:
-        """Heartbeats while nothing else is sent; a disconnect or being cancelled from outside cuts the stream."""
+    async def _attend(self) -> None:
+        """Heartbeats while nothing else is sent, until the client leaves. Its end, for whatever reason, cuts the stream."""
         clock = asyncio.get_running_loop().time
         self._sent_at = clock()
-        try:
+        with suppress(OSError):
             while not await self._disconnected(self._sent_at + self._heartbeat_s - clock()):
                 if clock() >= self._sent_at + self._heartbeat_s:
                     self._sent_at = clock()
                     await self._send({"type": "http.response.body", "body": HEARTBEAT, "more_body": True})
-        except OSError:
+
+    def _cut_off(self, main: asyncio.Task[Any]) -> None:
+        if not self._ended:
             self._cut = True
-        finally:
-            if not self._ended:
-                self._cut = True
-                main.cancel()
+            main.cancel()
 
     async def _disconnected(self, within: float) -> bool:
         try:

@@ -13,7 +13,7 @@ from yuzui.errors import InvalidInputError
 
 _KEY: Final = re.compile(rb"[\x21-\x7e]{1,255}")
 _WAIT: Final = re.compile(r"(?:^|,|;)\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?=$|,|;)", re.IGNORECASE)
-_CURSOR: Final = re.compile(r"\d{1,40}")
+_CURSOR: Final = re.compile(r"[0-9]{1,40}")
 _FAR: Final = 2**53
 _JSON: Final = (b"content-type", b"application/json")
 _COMMON: Final = (
