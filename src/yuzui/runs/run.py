@@ -84,6 +84,7 @@ class NewRun:
     body_hash: str | None = None
     kind: Literal["message", "effect"] = "message"
     action_id: str | None = None
+    inline: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
