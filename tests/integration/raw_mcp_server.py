@@ -87,7 +87,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     @override
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the name is the base class's
+    def log_message(self, format: str, *args: Any) -> None:
         return
 
 
