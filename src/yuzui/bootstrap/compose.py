@@ -10,6 +10,7 @@ from typing import Any, Final
 import structlog
 
 from yuzui.adapters.postgres.database import PooledDatabase
+from yuzui.adapters.postgres.jobs import migrate_jobs
 from yuzui.adapters.postgres.migrate import CORE, Source, migrate, pending
 from yuzui.adapters.postgres.pool import Pool, PoolOptions, open_pool
 from yuzui.adapters.postgres.seeds import seed_once
@@ -68,16 +69,16 @@ async def build(
             apps={app.name: app for app in apps},
             contexts=core.contexts,
             stores=Stores(
-                runs=core.runs,
-                events=core.events,
-                sessions=core.sessions,
-                actions=core.actions,
-                audit=core.audit,
+                runs=core.heart.runs,
+                events=core.heart.hub,
+                sessions=core.heart.sessions,
+                actions=core.heart.actions,
+                audit=core.heart.audit,
                 feedback=core.feedback,
             ),
             reception=core.conversation,
             confirmations=core.confirmations,
-            dispatcher=core.dispatcher,
+            dispatcher=core.heart.dispatcher,
             authenticator=authenticator,
             health=Readiness(pool, core, apps, streams),
             streams=streams,
@@ -141,6 +142,9 @@ def sources(apps: Sequence[App[Any]]) -> list[Source]:
 async def prepare(pool: Pool, apps: Sequence[App[Any]]) -> list[str]:
     """Bring the schema up to date and lay out demo data; the labels of the applied migrations."""
     applied = [migration.label for migration in await migrate(pool, sources(apps))]
+    async with pool.connection() as connection:
+        if await migrate_jobs(connection):
+            applied.append("jobs")
     for app in apps:
         if app.seed is not None and await seed_once(PooledDatabase(pool), app.name, app.seed):
             _log.info("app.seeded", app=app.name)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
 import uvicorn
+from typing_extensions import override
 
 from yuzui.app import App
 from yuzui.bootstrap.compose import Yuzui, build
@@ -28,9 +29,24 @@ class AddressError(YuzuiError):
 class _Server(uvicorn.Server):
     """Uvicorn without its own signal handling: signals end streams, then connections, then everything behind them."""
 
+    @override
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+class Stop:
+    """What a signal does: before `armed` it cancels the start, afterwards it asks for an orderly end; a second one cancels that."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.armed = False
+
+    def signalled(self, task: asyncio.Future[None]) -> None:
+        """A signal came."""
+        if self.asked.is_set() or not self.armed:
+            task.cancel()
+        self.asked.set()
 
 
 def serve(settings: Settings, apps: Sequence[App[Any]], *, worker: bool, ready: Callable[[Serving], None]) -> None:
@@ -84,7 +100,6 @@ async def _serve(
         finally:
             stopping.cancel()
             yuzui.services.streams.close()
-            yuzui.services.dispatcher.drain()
             server.should_exit = True
             await asyncio.wait({serving})
         serving.result()
@@ -136,20 +151,6 @@ def _greeting(yuzui: Yuzui, listening: socket.socket, *, worker: bool) -> Servin
     )
 
 
-class Stop:
-    """What a signal does: before `armed` it cancels the start, afterwards it asks for an orderly end; a second one cancels that."""
-
-    def __init__(self) -> None:
-        self.asked = asyncio.Event()
-        self.armed = False
-
-    def signalled(self, task: asyncio.Future[None]) -> None:
-        """A signal came."""
-        if self.asked.is_set() or not self.armed:
-            task.cancel()
-        self.asked.set()
-
-
 def run_until_signal(main: Callable[[Stop], Coroutine[Any, Any, None]]) -> None:
     """Run a coroutine on uvloop with a `Stop` that SIGINT and SIGTERM reach. Being ended by a signal is no error."""
     import uvloop
@@ -168,3 +169,16 @@ def run_until_signal(main: Callable[[Stop], Coroutine[Any, Any, None]]) -> None:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
+
+
+def work(settings: Settings, apps: Sequence[App[Any]], *, ready: Callable[[str], None]) -> None:
+    """Carry out runs until a signal, without HTTP."""
+    run_until_signal(lambda stop: _work(settings, apps, stop, ready))
+
+
+async def _work(settings: Settings, apps: Sequence[App[Any]], stop: Stop, ready: Callable[[str], None]) -> None:
+    async with build(settings, apps):
+        stop.armed = True
+        names = ", ".join(app.name for app in apps)
+        ready(f"Working on runs of {names}, {settings.worker_concurrency} at a time. Ctrl-C stops it.")
+        await stop.asked.wait()

@@ -111,6 +111,7 @@ class RunRequests:
             user_message_id=services.new_id("msg"),
             masked=screened.masked,
             key=key,
+            inline=by_rules,
             body_hash=hashlib.sha256(f"{session_id}\x1f{text}".encode()).hexdigest() if key else None,
         )
         accepted = await services.stores.runs.accept(new, claim=by_rules or services.dispatcher.free())

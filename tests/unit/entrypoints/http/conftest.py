@@ -2,7 +2,6 @@ from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
-
 from tests.unit.entrypoints.doubles import World, application
 
 BASE = "http://127.0.0.1:8000"

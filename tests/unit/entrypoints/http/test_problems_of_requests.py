@@ -5,9 +5,9 @@ from typing import Any
 
 import httpx2
 import pytest
-
 from tests.unit.entrypoints.doubles import World, application
 from tests.unit.entrypoints.http.conftest import client
+
 from yuzui.entrypoints.services import Limits
 from yuzui.errors import DatabaseUnavailableError
 from yuzui.owner import Owner

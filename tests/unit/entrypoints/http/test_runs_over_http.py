@@ -4,10 +4,10 @@ from typing import Any
 import httpx2
 import orjson
 import pytest
-
 from tests.unit.entrypoints.doubles import World, application, pending_action
 from tests.unit.entrypoints.http.conftest import client
 from tests.unit.entrypoints.http.test_problems_of_requests import ALICE, assert_problem, session
+
 from yuzui.entrypoints.services import Check, Limits
 
 SSE = {"accept": "text/event-stream"}

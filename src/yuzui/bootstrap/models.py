@@ -1,0 +1,48 @@
+"""The model of the settings: retried, with fallbacks, or none (demo mode, R-DEG-01)."""
+
+from contextlib import AsyncExitStack
+from typing import Final
+
+from yuzui.errors import SettingsError
+from yuzui.model.port import Capabilities, Model
+from yuzui.settings import Settings
+
+_COMPATIBLE: Final = frozenset({"openai", "openai-compatible", "vllm", "llama.cpp"})
+
+
+def main_model(settings: Settings, stack: AsyncExitStack) -> Model | None:
+    """The model that answers, with its fallbacks; None without `model`. Closed with the stack. Raises `SettingsError`."""
+    from yuzui.model.fallback import FallbackModel
+
+    if settings.model is None:
+        return None
+    models = [_one(name, settings, stack) for name in (settings.model, *settings.fallback_models)]
+    return models[0] if len(models) == 1 else FallbackModel(models)
+
+
+def classifier_model(settings: Settings, main: Model | None, stack: AsyncExitStack) -> Model | None:
+    """The model that classifies: its own when one is set, else the main one."""
+    if settings.classifier_model is None:
+        return main
+    return _one(settings.classifier_model, settings, stack)
+
+
+def _one(name: str, settings: Settings, stack: AsyncExitStack) -> Model:
+    from yuzui.adapters.openai_compatible import OpenAICompatibleModel
+    from yuzui.model.retrying import RetryingModel
+
+    provider, colon, rest = name.partition(":")
+    if not colon or not rest:
+        raise SettingsError(f"YUZUI_MODEL: {name!r} is not provider:name, such as openai:gpt-4.1-mini")
+    if provider not in _COMPATIBLE and settings.model_base_url is None:
+        raise SettingsError(
+            f"YUZUI_MODEL: the provider {provider!r} needs YUZUI_MODEL_BASE_URL, the address of its OpenAI-compatible endpoint"
+        )
+    model = OpenAICompatibleModel(
+        rest,
+        base_url=settings.model_base_url,
+        api_key=settings.model_api_key.get_secret_value() if settings.model_api_key else None,
+        capabilities=Capabilities(native_tools=settings.model_native_tools),
+    )
+    stack.push_async_callback(model.aclose)
+    return RetryingModel(model)
