@@ -150,7 +150,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if name.startswith(PREFIX) and not name.startswith(TEST_PREFIX)
     }
-    _refuse_unknown(found, lambda name: f"the environment variable {PREFIX}{name.upper()}")
+    _refuse_unknown(found, "the environment", lambda name: f"{PREFIX}{name.upper()}")
     return {name: value for name, value in found.items() if value != ""}
 
 
@@ -164,19 +164,19 @@ def _from_file(file: Path | None) -> dict[str, Any]:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not valid TOML: {error}") from error
-    _refuse_unknown(values, lambda name: f"the key {name!r} in {path}")
+    _refuse_unknown(values, str(path), str)
     return values
 
 
-def _refuse_unknown(names: Iterable[str], describe: Callable[[str], str]) -> None:
+def _refuse_unknown(names: Iterable[str], where: str, shown: Callable[[str], str]) -> None:
     known = Settings.model_fields
     problems: list[str] = []
     for name in names:
         if name in known:
             continue
         near = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
-        hint = f"; did you mean {describe(near[0])}?" if near else ""
-        problems.append(f"nobody knows {describe(name)}{hint}")
+        hint = f" Did you mean {shown(near[0])}?" if near else ""
+        problems.append(f"{where} holds {shown(name)}, which is no setting.{hint}")
     if problems:
         raise SettingsError(" ".join(problems))
 

@@ -39,7 +39,8 @@ def load_app(name: str) -> App[Any]:
         found = installed[name].load()
     if not isinstance(found, App):
         raise DeclarationError(f"{name!r} is not an App but a {type(found).__name__}")
-    return found
+    app: App[Any] = found
+    return app
 
 
 def load_apps(names: Sequence[str]) -> tuple[App[Any], ...]:

@@ -1,6 +1,6 @@
 """`yuzui.asgi`: the whole platform as one ASGI application, alone or inside another service (R-API-02)."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -30,7 +30,7 @@ class AsgiApplication:
         self._running: Yuzui | None = None
 
     @asynccontextmanager
-    async def lifespan(self, _: object = None) -> AsyncIterator[None]:
+    async def lifespan(self, _: object = None) -> AsyncGenerator[None]:
         """Everything is started inside the block and stopped after it. Usable as a Starlette lifespan of the host."""
         async with build(self._settings, self._apps, authenticate=self._authenticate) as running:
             self._running = running

@@ -1,7 +1,7 @@
 """`build`: one running composition, from the database to the HTTP application."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -50,7 +50,7 @@ class Yuzui:
 @asynccontextmanager
 async def build(
     settings: Settings, apps: Sequence[App[Any]], *, authenticate: Authenticate | None = None, worker: bool = True
-) -> AsyncIterator[Yuzui]:
+) -> AsyncGenerator[Yuzui]:
     """Start everything that the settings name; stop it when the block ends, handing over the runs in work.
 
     Migrates the schema and lays out each app's demo data once. Without `worker` runs are accepted and left to others.

@@ -6,7 +6,7 @@ import errno
 import ipaddress
 import signal
 import socket
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from typing import Any
 
 import uvicorn
@@ -31,7 +31,7 @@ class _Server(uvicorn.Server):
 
     @override
     @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
+    def capture_signals(self) -> Generator[None]:
         yield
 
 

@@ -6,12 +6,12 @@ import inspect
 import ipaddress
 import json
 import tomllib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -258,9 +258,10 @@ def _local_host(header: bytes) -> bool:
 
 
 def _local_server(server: object) -> bool:
-    if not (isinstance(server, tuple | list) and server):
+    if not isinstance(server, tuple | list):
         return False
-    return _loopback_address(str(server[0]))
+    address = cast("Sequence[Any]", server)
+    return bool(address) and _loopback_address(str(address[0]))
 
 
 @lru_cache(maxsize=64)

@@ -105,9 +105,8 @@ class Stream:
         self._streams.add(attendant)
         try:
             await self._send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-            if not self._streams.closing:
-                await self._copy(batches, render)
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+            if self._streams.closing or not await self._copy(batches, render):
+                await self._send({"type": "http.response.body", "body": b"", "more_body": False})
         except asyncio.CancelledError:
             if not self._cut:
                 raise
@@ -127,13 +126,18 @@ class Stream:
                 await self._send({"type": "http.response.body", "body": b"", "more_body": False})
         return not self._cut
 
-    async def _copy(self, batches: Batches, render: Frame) -> None:
+    async def _copy(self, batches: Batches, render: Frame) -> bool:
+        """Send each batch in one piece; True when the last one, with the terminal event, also ended the response."""
         clock = asyncio.get_running_loop().time
         async for batch in batches:
             body = b"".join([render(event) for event in batch])
-            if body:
+            last = batch[-1].terminal
+            if body or last:
                 self._sent_at = clock()
-                await self._send({"type": "http.response.body", "body": body, "more_body": True})
+                await self._send({"type": "http.response.body", "body": body, "more_body": not last})
+            if last:
+                return True
+        return False
 
     async def _attend(self) -> None:
         """Heartbeats while nothing else is sent, until the client leaves. Its end, for whatever reason, cuts the stream."""

@@ -131,7 +131,7 @@ def test_keys_may_be_written_in_toml(tmp_path: Path) -> None:
     digest = hashlib.sha256(b"k").hexdigest()
     file.write_text(f'[[keys]]\nsha256 = "{digest}"\ntenant = "t"\nuser = "u"\nlocale = "en"\ntimezone = "UTC"\n')
     caller = key_authenticator(file).identify(scope("k"))
-    assert (caller.name, caller.locale, caller.timezone, caller.roles) == ("u", "en", "UTC", {Role.USER})
+    assert (caller.name, caller.locale, caller.timezone, caller.roles) == ("u", "en", "UTC", frozenset({Role.USER}))
 
 
 @pytest.mark.parametrize(

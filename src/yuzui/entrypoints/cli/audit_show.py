@@ -24,7 +24,8 @@ def run(
         return
     from rich.table import Table
 
-    route, policy = found.get("route") or {}, found.get("policy") or {}
+    route: dict[str, Any] = found.get("route") or {}
+    policy: dict[str, Any] = found.get("policy") or {}
     typer.echo(f"Run      {found['run_id']}")
     typer.echo(f"Route    {route.get('intent')} by {route.get('source')} {route.get('rule_id') or ''}")
     typer.echo(f"Policy   {policy.get('mode')} {policy.get('policy_hash') or ''}")

@@ -1,9 +1,9 @@
 """A small client of a running server, for the commands that talk to one."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Self
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Self, cast
 
 import httpx2
 
@@ -56,7 +56,7 @@ class Client:
                     yield json.loads(line[6:])
 
     @contextmanager
-    def _reached(self) -> Iterator[None]:
+    def _reached(self) -> Generator[None]:
         try:
             yield
         except httpx2.TransportError as error:
@@ -67,11 +67,10 @@ class Client:
     def _accepted(self, response: httpx2.Response) -> None:
         if response.status_code < 400:
             return
-        try:
+        problem: Any = None
+        with suppress(ValueError):
             problem = response.json()
-        except ValueError:
-            problem = {}
-        detail = problem.get("detail") if isinstance(problem, dict) else None
+        detail = cast("dict[str, Any]", problem).get("detail") if isinstance(problem, dict) else None
         raise ServerError(f"{detail or response.reason_phrase} (HTTP {response.status_code})")
 
 

@@ -3,7 +3,7 @@
 import importlib
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -22,6 +22,14 @@ _HELP: Final = {
     "policy": "Policies: how each intent may run.",
     "audit": "The evidence behind an answer.",
 }
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"yuzui {installed('yuzui')}")
+        raise typer.Exit
 
 
 def command_line() -> typer.Typer:
@@ -43,18 +51,16 @@ def command_line() -> typer.Typer:
             module = importlib.import_module(f"yuzui.entrypoints.cli.{'_'.join(filter(None, (group, name)))}")
             command: Callable[..., Any] = module.run
             target.command(name)(command)
-    root.callback()(_version)
+    root.callback(help=root.info.help if isinstance(root.info.help, str) else None)(_root)
     return root
 
 
-def _version(
-    version: bool = typer.Option(False, "--version", help="Print the version and leave.", is_eager=True),
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
 ) -> None:
-    if version:
-        from importlib.metadata import version as installed
-
-        typer.echo(f"yuzui {installed('yuzui')}")
-        raise typer.Exit
+    """Nothing happens before a command."""
 
 
 def run(composer: Composer, arguments: Sequence[str] | None = None) -> int:

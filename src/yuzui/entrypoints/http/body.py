@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, cast
 from urllib.parse import unquote_to_bytes
 
 from starlette.types import Receive, Scope
@@ -138,11 +138,12 @@ def _check_text(value: Any) -> None:
             except UnicodeEncodeError as error:
                 raise BadEncodingError("The body holds half of a surrogate pair.") from error
         case dict():
-            for key, item in value.items():
+            for key, item in cast("dict[str, Any]", value).items():
                 _check_text(key)
                 _check_text(item)
         case list():
-            for item in value:
+            items: list[Any] = value
+            for item in items:
                 _check_text(item)
         case _:
             return
@@ -164,10 +165,11 @@ def check_target(scope: Scope) -> None:
 
 
 def check_media_type(scope: Scope) -> None:
-    """A body is JSON, or says nothing about itself. Raises `UnsupportedMediaTypeError`."""
+    """A body is JSON; one that says nothing about itself is taken for it. Raises `UnsupportedMediaTypeError`."""
     for name, value in scope["headers"]:
         if name == b"content-type":
             media = value.split(b";", 1)[0].strip().lower()
             if media in (b"", b"application/json") or (media.startswith(b"application/") and media.endswith(b"+json")):
                 return
             raise UnsupportedMediaTypeError("Send the body as 'Content-Type: application/json'.")
+    scope["headers"] = [*scope["headers"], (b"content-type", b"application/json")]

@@ -77,8 +77,11 @@ def _route(endpoint: Endpoint, context: ContextFactory) -> Callable[..., Awaitab
 
 def _content(result: Any) -> Any:
     """JSON of a result; a bare list becomes the list object that every list is."""
-    ready = as_json(result)
-    return {"items": ready, "next": None} if isinstance(ready, list) else ready
+    ready: Any = as_json(result)
+    if isinstance(ready, list):
+        items: list[Any] = ready
+        return {"items": items, "next": None}
+    return ready
 
 
 def _strict(annotation: Any) -> Any:

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections import OrderedDict
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from starlette.types import Receive, Scope, Send
 
@@ -162,10 +162,11 @@ async def _left(receive: Receive) -> None:
 def _message(body: Any) -> str:
     if not isinstance(body, dict):
         raise InvalidBodyError((FieldError(field="", message='an object {"message": …} is expected'),))
-    errors = [FieldError(field=str(name)[:80], message="unknown field") for name in body if name != "message"]
-    text = body.get("message")
+    fields = cast("dict[str, Any]", body)
+    errors = [FieldError(field=name[:80], message="unknown field") for name in fields if name != "message"]
+    text = fields.get("message")
     if not isinstance(text, str):
-        message = "a string is expected" if "message" in body else "is missing"
+        message = "a string is expected" if "message" in fields else "is missing"
         errors.insert(0, FieldError(field="message", message=message))
     if errors or not isinstance(text, str):
         raise InvalidBodyError(tuple(errors))

@@ -93,5 +93,5 @@ class SimpleView:
 
 
 def _data(event: StoredEvent) -> dict[str, Any]:
-    value = orjson.loads(event.data)
-    return value if isinstance(value, dict) else {}
+    value: dict[str, Any] = orjson.loads(event.data)
+    return value

@@ -168,9 +168,9 @@ def test_chat_without_a_server_says_how_to_start_one(capsys: pytest.CaptureFixtu
 
 def _seconds(code: str) -> float:
     """The best of three runs of a fresh interpreter, above that of an empty one."""
-    best = {}
+    best: dict[str, float] = {}
     for text in ("pass", code):
-        times = []
+        times: list[float] = []
         for _ in range(3):
             begun = time.perf_counter()
             subprocess.run([sys.executable, "-c", text], check=True, capture_output=True)

@@ -7,8 +7,9 @@ from tests.unit.entrypoints.doubles import World, application
 BASE = "http://127.0.0.1:8000"
 
 
-def client(app: object, token: str | None = "dev-alice") -> httpx2.AsyncClient:
-    """A client of an ASGI application as one of the dev users."""
+def client(app: object, user: str | None = "dev-alice") -> httpx2.AsyncClient:
+    """A client of an ASGI application with the token of a dev user."""
+    token = user
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     transport = httpx2.ASGITransport(app=app)  # type: ignore[arg-type]
     return httpx2.AsyncClient(transport=transport, base_url=BASE, headers=headers)

@@ -1,6 +1,7 @@
 """Every refusal is a problem of one shape, whatever was wrong and whoever noticed it (R-API-01)."""
 
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
@@ -132,7 +133,7 @@ async def test_a_body_that_is_not_json_is_415(alice: httpx2.AsyncClient, media: 
 async def test_an_oversize_body_is_413_by_its_length_and_by_its_bytes(world: World) -> None:
     edge, _ = application(world, limits=Limits(max_body_bytes=100))
 
-    async def chunks() -> Any:
+    async def chunks() -> AsyncIterator[bytes]:
         for _ in range(10):
             yield b" " * 50
 

@@ -113,7 +113,7 @@ async def test_R_IDEM_05_one_key_and_message_is_one_run_also_in_a_race(world: Wo
 async def test_a_bad_idempotency_key_is_400(alice: httpx2.AsyncClient, key: str) -> None:
     path = f"/v1/sessions/{await session(alice)}/runs"
     headers = {b"idempotency-key": key.encode()}
-    response = await alice.post(path, json={"message": "hi"}, headers=headers)  # type: ignore[arg-type]
+    response = await alice.post(path, json={"message": "hi"}, headers=headers)
     assert_problem(response, 400, "bad_header")
 
 
@@ -185,7 +185,7 @@ async def test_another_owners_objects_are_404_everywhere(world: World, alice: ht
     world.actions[action.id] = action
     before = (dict(world.runs), dict(world.actions), dict(world.sessions))
     async with client(application(world)[0], "dev-bob") as bob:
-        for method, path, body in (
+        requests: list[tuple[str, str, Any]] = [
             ("GET", f"/v1/sessions/{ses}", None),
             ("DELETE", f"/v1/sessions/{ses}", None),
             ("GET", f"/v1/sessions/{ses}/messages", None),
@@ -199,7 +199,8 @@ async def test_another_owners_objects_are_404_everywhere(world: World, alice: ht
             ("POST", f"/v1/pending-actions/{action.id}/reject", None),
             ("POST", f"/v1/pending-actions/{action.id}/amend", {"arguments": {}}),
             ("GET", f"/v1/audit/runs/{run_id}", None),
-        ):
+        ]
+        for method, path, body in requests:
             assert_problem(await bob.request(method, path, json=body), 404, "not_found")
         stream = await bob.get(f"/v1/runs/{run_id}/events", headers=SSE)
         assert_problem(stream, 404, "not_found")
@@ -225,11 +226,12 @@ async def test_R_CONF_02_confirm_takes_no_arguments(world: World, alice: httpx2.
     action = pending_action(ALICE)
     world.actions[action.id] = action
     path = f"/v1/pending-actions/{action.id}/confirm"
-    for body in ({"arguments": {"text": "gold"}}, {"text": "x"}, []):
+    bodies: list[Any] = [{"arguments": {"text": "gold"}}, {"text": "x"}, []]
+    for body in bodies:
         assert_problem(await alice.post(path, json=body), 422, "invalid_request")
     assert world.actions[action.id].status == "pending"
-    for kwargs in ({}, {"json": {}}, {"content": b""}):
-        response = await alice.post(path, **kwargs)  # type: ignore[arg-type]
+    for content in (None, b"{}", b""):
+        response = await alice.post(path, content=content)
         assert response.status_code == 200
         assert response.json()["status"] == "executed"
 
@@ -261,7 +263,8 @@ async def test_feedback_is_checked_and_kept(world: World, alice: httpx2.AsyncCli
     good = await alice.post(path, json={"rating": -1, "comment": "wrong", "correct_intent": "fridge"})
     assert good.status_code == 204
     assert world.feedback[run_id].correct_intent == "fridge"
-    for body in ({}, {"rating": 0}, {"rating": 1, "x": 1}, {"rating": "1"}):
+    bad: list[Any] = [{}, {"rating": 0}, {"rating": 1, "x": 1}, {"rating": "1"}]
+    for body in bad:
         assert_problem(await alice.post(path, json=body), 422, "invalid_request")
 
 
