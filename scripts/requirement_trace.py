@@ -93,9 +93,9 @@ def main(arguments: list[str] | None = None) -> int:
             json.dumps({"ok": not wrong, "proven": len(proven), "tests": trace, "problems": wrong}, ensure_ascii=False)
         )
     else:
-        print(
-            f"{len(requirements.titles)} requirements: {len(proven)} proven, {len(requirements.planned)} planned or partial"
-        )
+        partly = sum(missing is not None for missing in requirements.planned.values())
+        counts = f"{len(proven)} proven, {partly} partly, {len(requirements.planned) - partly} planned"
+        print(f"{len(requirements.titles)} requirements: {counts}")
         print("\n".join(wrong), end="\n" if wrong else "", file=sys.stderr)
     return 1 if wrong else 0
 

@@ -1,5 +1,7 @@
 """The injection flag: on for what speaks to the machinery, off for what people say."""
 
+import time
+
 import pytest
 
 from yuzui.guard import looks_injected
@@ -75,3 +77,28 @@ def test_R_SAFE_04_text_that_speaks_to_the_machinery_is_flagged(text: str) -> No
 )
 def test_R_SAFE_04_ordinary_sentences_are_left_alone(text: str) -> None:
     assert not looks_injected(matching_copy(text))
+
+
+@pytest.mark.parametrize(
+    "pump",
+    [
+        "忽略",
+        "忽略之前",
+        "你现在",
+        "ignore all ",
+        "you are now ",
+        "system",
+        "\n ",
+        " ",
+        "a",
+        "<|a",
+        '"tool":"',
+        "with",
+        "跳过",
+    ],
+)
+def test_R_SAFE_04_the_longest_message_is_looked_at_quickly(pump: str) -> None:
+    text = (pump * 8_000)[:8_000]
+    started = time.thread_time()
+    looks_injected(text)
+    assert time.thread_time() - started < 0.25

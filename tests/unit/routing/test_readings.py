@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from yuzui.routing.readings import NEGATED, QUESTION_ABOUT
+from yuzui.routing.readings import NEGATED, QUESTION_ABOUT, RETRACTED
 from yuzui.tools.matching import matching_copy
+from yuzui.tools.patterns import compile_pattern, refuse_slow
 
 
 def _asks(text: str) -> bool:
@@ -100,3 +101,8 @@ def test_R_ROUTE_04_a_negated_action_is_recognised(text: str) -> None:
 )
 def test_R_ROUTE_04_words_that_only_look_negative_negate_nothing(text: str) -> None:
     assert not _negates(text)
+
+
+@pytest.mark.parametrize("reading", [QUESTION_ABOUT, NEGATED, RETRACTED])
+def test_R_ROUTE_03_the_shipped_readings_are_quick(reading: str) -> None:
+    refuse_slow(compile_pattern(reading), ["能不能帮我", "不要", "do not", "算了", "could you please ", "吗", "帮我"])
