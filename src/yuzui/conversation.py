@@ -32,7 +32,7 @@ from yuzui.routing.router import Router
 from yuzui.routing.words import is_confirmation
 from yuzui.runs.actions import ActionStore, PendingAction
 from yuzui.runs.claims import ClaimLedger
-from yuzui.runs.events import PolicyCompiled, RouteDecided
+from yuzui.runs.events import ContentReset, PolicyCompiled, RouteDecided
 from yuzui.runs.log import AttemptLog, SessionStore
 from yuzui.runs.run import Claim, Ending
 from yuzui.tools.catalog import Catalog, compile_catalog
@@ -88,6 +88,8 @@ class Conversation:
         runtime = self._apps.get(claim.run.app)
         if runtime is None:
             raise NotFoundError(f"this process does not serve the app {claim.run.app!r}")
+        if claim.attempt > 1:  # whatever an earlier attempt streamed is void
+            log.emit(ContentReset(message_id=claim.run.message_id))
         if claim.run.kind == "effect":
             await log.finish(await self._effect(runtime, claim, log, claim.run.action_id or ""))
         else:
@@ -165,7 +167,11 @@ class Conversation:
             history=history(earlier, turns=ports.history_turns),
             catalog=catalog,
             on_repeat=app.on_repeat,
-            suggestions=tuple(app.suggestions.get(run.caller.locale, ())),
+            suggestions=tuple(
+                text
+                for text in app.suggestions.get(run.caller.locale, ())
+                if self.decided_by_rules(app.name, text, run.caller)
+            ),
         )
 
     async def _confirmed_in_words(self, runtime: AppRuntime, claim: Claim, log: AttemptLog) -> Ending:

@@ -16,7 +16,7 @@ import pytest
 from yuzui.adapters.mcp_client import McpConnection, McpLimits, McpPolicy, McpTarget
 from yuzui.testing.fake_mcp import FakeMcpServer, FakeTool
 from yuzui.tools.mcp import McpServer, McpToolFailedError, McpUnavailableError
-from yuzui_apps.home_menu.foods.__main__ import lookup_food
+from yuzui_apps.home_menu.foods.server import lookup_food
 
 Kind: TypeAlias = Literal["fake", "stdio", "http"]
 LIMITS = McpLimits(wait_s=2.0, first_pause_s=0.05, longest_pause_s=0.2)
