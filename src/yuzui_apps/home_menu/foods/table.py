@@ -5,23 +5,31 @@ import unicodedata
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
+
+State: TypeAlias = Literal["raw", "cooked", "dried"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Food:
-    """One food. Energy in kcal, nutrients in g, sodium in mg, all per 100 g; `pieces` maps a household unit to grams."""
+    """One food. Energy in kcal, nutrients in g, sodium in mg, all per 100 g of what is eaten (`edible_percent` of what is bought).
+
+    `pieces` maps a household unit to grams; `g_per_ml` is the density of a liquid, None for anything else.
+    """
 
     name: str
     aliases: tuple[str, ...]
     category: str
-    state: str
+    state: State
+    edible_percent: float
     kcal: float
     protein_g: float
     fat_g: float
     carbohydrate_g: float
+    fibre_g: float
     sodium_mg: float
     pieces: dict[str, float]
+    g_per_ml: float | None
     source: str
 
     def public(self) -> dict[str, Any]:
@@ -42,15 +50,26 @@ def _food(row: dict[str, str]) -> Food:
         name=row["name"],
         aliases=tuple(alias for alias in row["aliases"].split(";") if alias),
         category=row["category"],
-        state=row["state"],
+        state=_state(row["state"]),
+        edible_percent=float(row["edible_percent"]),
         kcal=float(row["kcal"]),
         protein_g=float(row["protein_g"]),
         fat_g=float(row["fat_g"]),
         carbohydrate_g=float(row["carbohydrate_g"]),
+        fibre_g=float(row["fibre_g"]),
         sodium_mg=float(row["sodium_mg"]),
         pieces={unit: float(grams) for unit, grams in pieces.items()},
+        g_per_ml=float(row["g_per_ml"]) if row["g_per_ml"] else None,
         source=row["source"],
     )
+
+
+def _state(text: str) -> State:
+    match text:
+        case "raw" | "cooked" | "dried":
+            return text
+        case _:
+            raise ValueError(f"a food is raw, cooked or dried, not {text!r}")
 
 
 def folded(text: str) -> str:

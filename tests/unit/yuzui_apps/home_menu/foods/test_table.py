@@ -33,25 +33,35 @@ def test_R_PROV_02_the_figures_of_the_document_are_in_the_table() -> None:
     assert {name: held[name].kcal for name in DOCUMENT} == DOCUMENT
 
 
-@pytest.mark.parametrize("food", foods(), ids=lambda food: food.name)
-def test_a_row_is_complete_plausible_and_has_a_source(food: Food) -> None:
-    assert food.source.startswith(("中国食物成分表", "USDA FoodData Central"))
-    assert food.public()["per"] == "100 g"
-    assert 0 <= food.kcal <= 900
-    assert 0 < food.edible_percent <= 100
-    assert 0 <= food.sodium_mg <= 40_000
+def plausible(food: Food) -> bool:
+    """Whether a row can be true, whatever it describes."""
     parts = (food.protein_g, food.fat_g, food.carbohydrate_g)
-    assert all(part >= 0 for part in parts)
-    assert sum(parts) <= 105
-    assert 0 <= food.fibre_g <= food.carbohydrate_g + 0.5
-    assert all(0 < grams <= 2_000 for grams in food.pieces.values())
-    assert food.g_per_ml is None or 0.8 < food.g_per_ml < 1.6
+    return (
+        food.source.startswith(("中国食物成分表", "USDA FoodData Central"))
+        and food.public()["per"] == "100 g"
+        and 0 <= food.kcal <= 900
+        and 0 < food.edible_percent <= 100
+        and 0 <= food.sodium_mg <= 40_000
+        and all(part >= 0 for part in parts)
+        and sum(parts) <= 105
+        and 0 <= food.fibre_g <= food.carbohydrate_g + 0.5
+        and all(0 < grams <= 2_000 for grams in food.pieces.values())
+        and (food.g_per_ml is None or 0.8 < food.g_per_ml < 1.6)
+    )
 
 
-@pytest.mark.parametrize("food", [food for food in foods() if food.name not in ALCOHOL], ids=lambda food: food.name)
-def test_a_rows_energy_agrees_with_its_nutrients(food: Food) -> None:
-    with_fibre = 4 * food.protein_g + 9 * food.fat_g + 4 * food.carbohydrate_g
-    assert with_fibre - 4 * food.fibre_g - 40 <= food.kcal <= with_fibre * 1.1 + 10
+def energy_agrees(food: Food) -> bool:
+    """Whether the energy is that of the nutrients; fibre counts nothing to all of it, rounding and tables differ a little."""
+    most = 4 * food.protein_g + 9 * food.fat_g + 4 * food.carbohydrate_g
+    return food.name in ALCOHOL or most - 4 * food.fibre_g - 40 <= food.kcal <= most * 1.1 + 10
+
+
+def test_every_row_is_complete_plausible_and_has_a_source() -> None:
+    assert [food.name for food in foods() if not plausible(food)] == []
+
+
+def test_every_rows_energy_agrees_with_its_nutrients() -> None:
+    assert [food.name for food in foods() if not energy_agrees(food)] == []
 
 
 def test_the_states_of_one_food_are_told_apart() -> None:
