@@ -29,7 +29,7 @@ def _installed_mb(folder: Path) -> float:
 async def start_up(folder: Path, starts: int, environment: Path | None) -> list[Figure]:
     """Figures of start-up. The server is the whole thing here: its own database, and the data directory is warm."""
     imports = [float(_run([sys.executable, "-c", IMPORT])[1]) for _ in range(starts + 1)][1:]
-    helps = [_run([sys.executable, "-m", "yuzui.bootstrap", "--help"])[0] for _ in range(starts + 1)][1:]
+    helps = [_run([sys.executable, "-m", "yuzui", "--help"])[0] for _ in range(starts + 1)][1:]
     ready: list[float] = []
     figures: list[Figure] = []
     for turn in range(starts + 1):

@@ -176,5 +176,5 @@ async def product(mock: MockSite, database: Cluster, data_dir: Path, logs: Path)
 def serve_command(port: int, data_dir: Path, *more: str) -> list[str]:
     """The command line of a server."""
     return [
-        sys.executable, "-m", "yuzui.bootstrap", "serve", "--port", str(port), "--data-dir", str(data_dir), *more,
+        sys.executable, "-m", "yuzui", "serve", "--port", str(port), "--data-dir", str(data_dir), *more,
     ]  # fmt: skip
