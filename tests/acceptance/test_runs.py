@@ -168,3 +168,17 @@ def test_the_business_endpoints_work_without_ai(alice: httpx2.Client, bob: httpx
 def _amount(client: httpx2.Client, name: str) -> float:
     items = client.get("/v1/menu/fridge").json()["items"]
     return float(sum(item["amount"] for item in items if item["name"] == name))
+
+
+def test_R_OPSX_01_metrics_count_runs_events_and_streams(server: Server, alice: httpx2.Client) -> None:
+    def value(name: str) -> float:
+        lines = alice.get("/metrics").text.splitlines()
+        return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
+
+    runs = 'yuzui_runs_total{app="home-menu",mode="direct_read",outcome="answered",status="succeeded"}'
+    before, events_before = value(runs), value("yuzui_events_total")
+    finished(alice, "冰箱里有什么")
+    assert value(runs) == before + 1
+    assert value("yuzui_events_total") >= events_before + 6
+    assert value("yuzui_run_seconds_count") >= 1
+    assert value("yuzui_listener_connected") == 1

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib.metadata import entry_points
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from yuzui.app import App
 from yuzui.errors import DeclarationError, SettingsError, UnknownAppError
@@ -39,8 +39,7 @@ def load_app(name: str) -> App[Any]:
         found = installed[name].load()
     if not isinstance(found, App):
         raise DeclarationError(f"{name!r} is not an App but a {type(found).__name__}")
-    app: App[Any] = found
-    return app
+    return cast("App[object]", found)
 
 
 def load_apps(names: Sequence[str]) -> tuple[App[Any], ...]:

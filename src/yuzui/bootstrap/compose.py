@@ -16,6 +16,7 @@ from yuzui.adapters.postgres.pool import Pool, PoolOptions, open_pool
 from yuzui.adapters.postgres.seeds import seed_once
 from yuzui.app import App
 from yuzui.bootstrap.core import Core, start_core
+from yuzui.bootstrap.measuring import Measures
 from yuzui.entrypoints.auth import (
     Authenticate,
     Authenticator,
@@ -62,8 +63,9 @@ async def build(
         dsn = await start_database(settings, stack)
         pool = await start_pool(settings, dsn, stack)
         await prepare(pool, apps)
-        core = await start_core(settings, apps, dsn=dsn, pool=pool, stack=stack, worker=worker)
-        streams = Streams()
+        measures, streams = Measures(), Streams()
+        core = await start_core(settings, apps, dsn=dsn, pool=pool, stack=stack, measures=measures, worker=worker)
+        measures.watch(core.heart, streams)
         stack.callback(streams.close)
         services = Services(
             apps={app.name: app for app in apps},
@@ -85,6 +87,7 @@ async def build(
             limits=_limits(settings),
             version=version("yuzui"),
             new_id=new_id,
+            metrics=measures.text,
         )
         yield Yuzui(
             settings=settings,

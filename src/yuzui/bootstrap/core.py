@@ -12,6 +12,7 @@ from yuzui.adapters.postgres.heart import Heart, HeartOptions
 from yuzui.adapters.postgres.pool import Pool
 from yuzui.adapters.postgres.workers import LeaseOptions
 from yuzui.app import App
+from yuzui.bootstrap.measuring import Measures
 from yuzui.bootstrap.models import classifier_model, main_model
 from yuzui.conversation import AppRuntime, Conversation, Ports
 from yuzui.errors import DeclarationError
@@ -47,7 +48,14 @@ class Core:
 
 
 async def start_core(
-    settings: Settings, apps: Sequence[App[Any]], *, dsn: str, pool: Pool, stack: AsyncExitStack, worker: bool
+    settings: Settings,
+    apps: Sequence[App[Any]],
+    *,
+    dsn: str,
+    pool: Pool,
+    stack: AsyncExitStack,
+    measures: Measures,
+    worker: bool,
 ) -> Core:
     """Start the core; the stack stops it, handing over the runs in work. Raises `DeclarationError`, `SettingsError`."""
     engines = _engines(apps)
@@ -59,10 +67,10 @@ async def start_core(
         for app in apps
     }
 
-    async def execute(claim: Claim, log: AttemptLog) -> None:
+    async def converse(claim: Claim, log: AttemptLog) -> None:
         await conversation.converse(claim, log)
 
-    heart = Heart(pool, dsn, execute, heart_options(settings, apps, worker=worker))
+    heart = Heart(pool, dsn, measures.measured(converse), heart_options(settings, apps, worker=worker))
     ports = Ports(
         sessions=heart.sessions,
         actions=heart.actions,

@@ -109,3 +109,4 @@ class Services:
     limits: Limits
     version: str
     new_id: Callable[[str], str]
+    metrics: Callable[[], bytes]

@@ -385,5 +385,6 @@ def application(world: World, app: App[Any] | None = None, limits: Limits | None
         limits=limits or Limits(),
         version="0.0.0",
         new_id=new_id,
+        metrics=lambda: b"# none\n",
     )
     return http_application(services), services

@@ -142,8 +142,7 @@ def _check_text(value: Any) -> None:
                 _check_text(key)
                 _check_text(item)
         case list():
-            items: list[Any] = value
-            for item in items:
+            for item in cast("Sequence[Any]", value):
                 _check_text(item)
         case _:
             return

@@ -1,9 +1,9 @@
 """The apps' own endpoints: plain REST over the same services and the same caller (R-TOOL-03, R-DEG-01)."""
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from types import new_class
-from typing import Any, get_origin
+from typing import Any, cast, get_origin
 
 from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import FastAPIError
@@ -78,10 +78,7 @@ def _route(endpoint: Endpoint, context: ContextFactory) -> Callable[..., Awaitab
 def _content(result: Any) -> Any:
     """JSON of a result; a bare list becomes the list object that every list is."""
     ready: Any = as_json(result)
-    if isinstance(ready, list):
-        items: list[Any] = ready
-        return {"items": items, "next": None}
-    return ready
+    return {"items": cast("Sequence[Any]", ready), "next": None} if isinstance(ready, list) else ready
 
 
 def _strict(annotation: Any) -> Any:

@@ -31,8 +31,6 @@ async def readyz(services: CurrentServices) -> Response:
 
 
 @router.get("/metrics", summary="Prometheus metrics", response_class=Response)
-async def metrics() -> Response:
-    """The text format of Prometheus."""
-    from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-
-    return Response(generate_latest(), headers={"content-type": CONTENT_TYPE_LATEST})
+async def metrics(services: CurrentServices) -> Response:
+    """The text format of Prometheus. No name of a person is in it."""
+    return Response(services.metrics(), headers={"content-type": "text/plain; version=0.0.4; charset=utf-8"})
