@@ -20,7 +20,6 @@ from yuzui.execution.confirmations import AppTools, Confirmations
 from yuzui.execution.engine import Engine
 from yuzui.execution.react import JsonActionEngine
 from yuzui.owner import Caller
-from yuzui.routing.router import Router
 from yuzui.runs.database import Database
 from yuzui.runs.dispatcher import DispatchOptions
 from yuzui.runs.log import AttemptLog
@@ -63,7 +62,7 @@ async def start_core(
     database = PooledDatabase(pool)
     contexts = {app.name: context_factory(app, database, _servers(app, stack)) for app in apps}
     runtimes = {
-        app.name: AppRuntime(app=app, router=router_of(app), context=contexts[app.name], unavailable=frozenset)
+        app.name: AppRuntime(app=app, router=app.router(), context=contexts[app.name], unavailable=frozenset)
         for app in apps
     }
 
@@ -123,11 +122,6 @@ def heart_options(settings: Settings, apps: Sequence[App[Any]], *, worker: bool)
             grace_s=settings.lost_client_grace_s,
         ),
     )
-
-
-def router_of(app: App[Any]) -> Router:
-    """The app's router; raises `DeclarationError` for rules that do not hold (R-ROUTE-03)."""
-    return Router(app.name, [intent.routable() for intent in app.intents.values()], app.ids, app.fallback)
 
 
 def _servers(app: App[Any], stack: AsyncExitStack) -> Callable[[str], McpServer]:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from yuzui.app import App
-from yuzui.bootstrap.core import router_of
 from yuzui.budget import Deadline
 from yuzui.entrypoints.cli.composer import LayerVerdict
 from yuzui.guard.screening import screen
@@ -19,7 +18,7 @@ async def explain_text(app: App[Any], text: str, locale: Locale, settings: Setti
     request = RouterInput(
         matching=screened.matching, original=screened.stored, flags=screened.flags, blocked=screened.block
     )
-    told = await explain(router_of(app), request, locale, None, Deadline.after(5.0))
+    told = await explain(app.router(), request, locale, None, Deadline.after(5.0))
     route = told.route
     verdicts = [
         LayerVerdict(
