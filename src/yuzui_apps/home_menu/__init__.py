@@ -38,36 +38,18 @@ add_to_fridge = app.write(
 )(kitchen.add_to_fridge)
 READS = [family_profile, list_fridge, nutrition, search_recipes, weekly_plan]
 
-app.intent(
-    "fridge",
-    "Asks what is in the fridge.",
-    rules=rules.FRIDGE,
-    policy=DirectRead(list_fridge, requires=("items",), render=kitchen.fridge_text),
-)
-app.intent(
-    "family",
-    "Asks who is in the family, or who is allergic to what.",
-    rules=rules.FAMILY,
-    policy=DirectRead(family_profile, requires=("members",), render=kitchen.family_text),
-)
-app.intent(
-    "plan",
-    "Asks for the planned menu of a day or week.",
-    rules=rules.PLAN,
-    policy=DirectRead(weekly_plan, requires=("plan",), render=kitchen.plan_text),
-)
-app.intent(
-    "recipe",
-    "Asks how a named dish is made.",
-    rules=rules.RECIPE,
-    policy=DirectRead(search_recipes, arguments=recipe_arguments, requires=("recipes",), render=kitchen.recipes_text),
-)
-app.intent(
-    "nutrition",
-    "Asks for energy or nutrients of one named food.",
-    rules=rules.NUTRITION,
-    policy=DirectRead(nutrition, arguments=nutrition_arguments, requires=("kcal", "source"), render=nutrition_text),
-)
+# fmt: off
+app.intent("fridge", "Asks what is in the fridge.", rules=rules.FRIDGE,
+           policy=DirectRead(list_fridge, requires=("items",), render=kitchen.fridge_text))
+app.intent("family", "Asks who is in the family, or who is allergic to what.", rules=rules.FAMILY,
+           policy=DirectRead(family_profile, requires=("members",), render=kitchen.family_text))
+app.intent("plan", "Asks for the planned menu of a day or week.", rules=rules.PLAN,
+           policy=DirectRead(weekly_plan, requires=("plan",), render=kitchen.plan_text))
+app.intent("recipe", "Asks how a named dish is made.", rules=rules.RECIPE,
+           policy=DirectRead(search_recipes, arguments=recipe_arguments, requires=("recipes",), render=kitchen.recipes_text))
+app.intent("nutrition", "Asks for energy or nutrients of one named food.", rules=rules.NUTRITION,
+           policy=DirectRead(nutrition, arguments=nutrition_arguments, requires=("kcal", "source"), render=nutrition_text))
+# fmt: on
 app.intent(
     "add_item",
     "States a food with an amount that should go into the fridge.",
@@ -75,7 +57,10 @@ app.intent(
     policy=Confirm(
         add_to_fridge,
         arguments=item_arguments,
-        question={"zh": "要放什么进冰箱，多少？例如：两盒牛奶。", "en": "What should go into the fridge, and how much? For example: two boxes of milk."},
+        question={
+            "zh": "要放什么进冰箱，多少？例如：两盒牛奶。",
+            "en": "What should go into the fridge, and how much? For example: two boxes of milk.",
+        },
     ),
 )  # fmt: skip
 app.intent(

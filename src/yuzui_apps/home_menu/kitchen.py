@@ -4,7 +4,7 @@ No function takes a family: it follows from the caller.
 """
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field, StringConstraints
 
@@ -16,6 +16,17 @@ from yuzui_apps.home_menu.services import Menu
 Food = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
 Unit = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20)]
 Number = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
+
+
+class NewItem(Protocol):
+    """The validated arguments of `add_to_fridge`."""
+
+    name: str
+    amount: float
+    unit: str
+    expires_on: date | None
+
+
 MEALS = {
     "breakfast": {"zh": "早餐", "en": "breakfast"},
     "lunch": {"zh": "午餐", "en": "lunch"},
@@ -62,17 +73,19 @@ async def family_profile(ctx: Ctx[Menu]) -> ToolResult:
 
 
 async def search_recipes(ctx: Ctx[Menu], query: str = "", safe_for_all: bool = True) -> ToolResult:
-    """The family's recipes that hold any word of the query (name, ingredient or tag); all of them without a query.
+    """The family's recipes that hold any word of the query (name, ingredient or tag), or the one recipe of exactly that name;
+    all of them without a query.
 
     With safe_for_all, recipes with anything a member is allergic to are left out and counted.
     """
     words = [word for word in query.replace("，", " ").replace(",", " ").split() if word][:8]
     found = await ctx.deps.recipes(ctx.owner, words=words, limit=20)
     without = await ctx.deps.allergens(ctx.owner) if safe_for_all else []
-    kept = [row for row in found if not set(row["allergens"]) & set(without)]
+    named = [row for row in found if row["name"].casefold() == query.strip().casefold()]
+    kept = [row for row in named or found if not _holds(row, without)]
     value = {
         "recipes": [_recipe(row) for row in kept],
-        "left_out_for_allergies": [row["name"] for row in found if row not in kept],
+        "left_out_for_allergies": [row["name"] for row in named or found if row not in kept],
         "allergens_considered": without,
     }
     return ToolResult(value=value, cards=tuple(_recipe_card(row, ctx) for row in kept[:5]))
@@ -96,13 +109,15 @@ async def nutrition(ctx: Ctx[Menu], food: Food, amount: str = "100克") -> ToolR
     return await answer_for(ctx, food, amount)
 
 
-async def add_to_fridge(ctx: Ctx[Menu], name: Food, amount: Number, unit: Unit, expires_on: date | None = None) -> Any:
+async def add_to_fridge(
+    ctx: Ctx[Menu], name: Food, amount: Number, unit: Unit, expires_on: date | None = None
+) -> dict[str, str]:
     """Put a food into the family's fridge. expires_on only when the person states a date."""
     row = await ctx.deps.add_item(ctx.owner, name, amount, unit, expires_on)
     return {"id": row["id"], "name": row["name"], "amount": written(float(row["amount"])), "unit": row["unit"]}
 
 
-def add_summary(ctx: Ctx[Menu], arguments: Any) -> str:
+def add_summary(ctx: Ctx[Menu], arguments: NewItem) -> str:
     """The card's text: what, how much, and the absolute date of expiry."""
     zh = ctx.caller.locale == "zh"
     amount = written(arguments.amount)
@@ -113,7 +128,7 @@ def add_summary(ctx: Ctx[Menu], arguments: Any) -> str:
     return text + (f", use by {arguments.expires_on.isoformat()}" if arguments.expires_on else "")
 
 
-async def add_check(ctx: Ctx[Menu], arguments: Any) -> None:
+async def add_check(ctx: Ctx[Menu], arguments: NewItem) -> None:
     """Still a member, and the date still lies ahead, when the person confirms (R-CONF-03)."""
     await ctx.deps.family(ctx.owner)
     if arguments.expires_on is not None and arguments.expires_on < ctx.today:
@@ -184,6 +199,12 @@ def _member_line(row: dict[str, Any], *, zh: bool) -> str:
         )
     parts = (f"allergic to {allergies}" if allergies else "", f"likes {likes}" if likes else "")
     return "; ".join(part for part in parts if part) or "nothing noted"
+
+
+def _holds(row: dict[str, Any], allergens: list[str]) -> bool:
+    """Whether a recipe has any of the allergens: declared, or in the name of an ingredient, so that no list need be complete."""
+    held = [*row["allergens"], *(ingredient["name"] for ingredient in row["ingredients"])]
+    return any(allergen.casefold() in name.casefold() for allergen in allergens for name in held)
 
 
 def _recipe(row: dict[str, Any]) -> dict[str, Any]:

@@ -8,20 +8,82 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal, TypeAlias, cast
 
-MatchKind = Literal["exact", "derived"]
-_SIMPLE = str.maketrans(
-    "雞豬馬鈴麵魚蝦蘋鴨蔥薑黃綠紅鹹鹽醬醃腸幹麥雜蠔鮮貝鴿羅蔔絲湯飯餅乾糖蘿滷燒條餃",
-    "鸡猪马铃面鱼虾苹鸭葱姜黄绿红咸盐酱腌肠干麦杂蚝鲜贝鸽罗卜丝汤饭饼干糖萝卤烧条饺",
+MatchKind: TypeAlias = Literal["exact", "derived"]
+_SIMPLE: Final = str.maketrans(
+    "雞豬馬鈴麵魚蝦蘋鴨蔥薑黃綠紅鹹鹽醬醃腸幹麥雜蠔鮮貝鴿羅蔔絲湯飯餅乾蘿滷燒條餃筍蓮漿鵪鶉鱸帶對饅頭檸藍優蠶臘鵝鱈鯉薺雲爐燉雙凍絞歐龍燴",
+    "鸡猪马铃面鱼虾苹鸭葱姜黄绿红咸盐酱腌肠干麦杂蚝鲜贝鸽罗卜丝汤饭饼干萝卤烧条饺笋莲浆鹌鹑鲈带对馒头柠蓝优蚕腊鹅鳕鲤荠云炉炖双冻绞欧龙烩",
 )
-_SAME = {
+_SAME: Final = {
     "土豆": "马铃薯", "洋芋": "马铃薯", "西红柿": "番茄", "圆白菜": "甘蓝", "卷心菜": "甘蓝", "包菜": "甘蓝", "地瓜": "甘薯",
     "红薯": "甘薯", "绿菜花": "西兰花", "花椰菜": "菜花", "蛋": "鸡蛋", "生抽": "酱油", "鲜奶": "牛奶", "皮蛋": "松花蛋",
+    "蛋白": "鸡蛋白",
 }  # fmt: skip
-_METHODS = ("红烧", "清蒸", "水煮", "油炸", "白灼", "糖醋", "清炒", "煎", "炒", "煮", "蒸", "炸", "烤", "卤", "炖")
-_SWEETS = frozenset({"零食", "糖果", "饮料"})
-_BASE = re.compile(r"[（(].*$")
+_METHODS: Final = (
+    "红烧",
+    "清蒸",
+    "水煮",
+    "油炸",
+    "白灼",
+    "糖醋",
+    "清炒",
+    "煎",
+    "炒",
+    "煮",
+    "蒸",
+    "炸",
+    "烤",
+    "卤",
+    "炖",
+)
+_SWEETS: Final = frozenset({"零食", "糖果", "饮料"})
+_BASE: Final = re.compile(r"[（(].*$")
+# Names that end like a food and are none of it: their figures lie far apart.
+_FALSE_FRIENDS: Final = re.compile(
+    r"(?:鱼|日本|玉子|杏仁|千叶|魔芋|米|花生)豆腐$|(?:椰子|燕麦|杏仁|植物|巧克力)(?:牛奶|黄油|酸奶)$|奶油南瓜$"
+)
+# In English the words before the last one may name another food (peanut butter, oat milk, pineapple): only these may not.
+_PLAIN: Final = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "some",
+        "of",
+        "fresh",
+        "raw",
+        "boiled",
+        "fried",
+        "grilled",
+        "roasted",
+        "baked",
+        "steamed",
+        "cooked",
+        "chopped",
+        "sliced",
+        "diced",
+        "minced",
+        "frozen",
+        "organic",
+        "large",
+        "small",
+        "medium",
+        "big",
+        "red",
+        "green",
+        "white",
+        "brown",
+        "ripe",
+        "young",
+        "plain",
+        "whole",
+    ]
+)
+_PURE_FAT: Final = re.compile(r"\((?:纯)?肥(?!瘦)")
+# What 100 g can hold at most: pure fat has about 900 kcal, pure salt 39.3 g of sodium.
+_MOST: Final = {"kcal": 905.0, "protein_g": 100.0, "fat_g": 100.0, "carbohydrate_g": 100.0, "sodium_mg": 40_000.0}
+_LONGEST: Final = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,32 +108,51 @@ class Match:
     note: str = ""
 
 
+def plain(text: str) -> str:
+    """NFKC, simplified characters, lower case, single spaces: what is asked of a server."""
+    return " ".join(unicodedata.normalize("NFKC", text).translate(_SIMPLE).lower().split())
+
+
 def folded(text: str) -> str:
-    """NFKC, simplified characters, lower case, no white space."""
-    return "".join(unicodedata.normalize("NFKC", text).translate(_SIMPLE).lower().split())
+    """`plain` without white space: the form in which names are compared."""
+    return plain(text).replace(" ", "")
 
 
 def entry_of(raw: Mapping[str, Any]) -> Entry | None:
-    """An entry from a server's row; None when its figures are not per 100 g (a serving is no unit) or are no numbers."""
-    if folded(str(raw.get("per", ""))) not in {"100g", "100克"}:
+    """An entry from a server's row; None when its figures are not per 100 g (a serving is no unit) or cannot be true.
+
+    Only the fields named here are read: whatever else a row claims about itself (say, a provenance) is dropped.
+    """
+    name = raw.get("name")
+    if folded(str(raw.get("per", ""))) not in {"100g", "100克"} or not isinstance(name, str) or not name.strip():
         return None
     figures: dict[str, float] = {}
-    for name in ("kcal", "protein_g", "fat_g", "carbohydrate_g", "sodium_mg"):
-        value = raw.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e5:
-            figures[name] = float(value)
-    if "kcal" not in figures or not raw.get("name"):
+    for figure, most in _MOST.items():
+        value = _number(raw.get(figure))
+        if value is not None and 0 <= value <= most:
+            figures[figure] = value
+    if "kcal" not in figures:
         return None
-    pieces = raw.get("pieces") or {}
+    weights = {unit: _number(grams) for unit, grams in _mapping(raw.get("pieces")).items()}
+    held: object = raw.get("aliases")
+    aliases = cast("list[object]", held) if isinstance(held, list) else []
     return Entry(
-        name=str(raw["name"]),
-        aliases=tuple(str(alias) for alias in raw.get("aliases") or ()),
-        category=str(raw.get("category", "")),
-        state=str(raw.get("state", "")),
+        name=name.strip()[:_LONGEST],
+        aliases=tuple(str(alias)[:_LONGEST] for alias in aliases),
+        category=str(raw.get("category", ""))[:_LONGEST],
+        state=str(raw.get("state", ""))[:_LONGEST],
         figures=figures,
-        pieces={str(unit): float(grams) for unit, grams in pieces.items() if isinstance(grams, int | float)},
-        source=str(raw.get("source", "")),
+        pieces={unit: grams for unit, grams in weights.items() if grams is not None and 0 < grams < 1e5},
+        source=str(raw.get("source", ""))[:_LONGEST],
     )
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e9 else None
+
+
+def _mapping(value: object) -> dict[str, object]:
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
 def best(word: str, entries: Iterable[Entry]) -> Match | None:
@@ -79,13 +160,17 @@ def best(word: str, entries: Iterable[Entry]) -> Match | None:
     wanted = folded(word)
     held = sorted(entries, key=_stable)
     names = (wanted, _SAME.get(wanted, wanted))
-    named = [entry for entry in held if any(name in _names(entry) for name in names)]
+    # A sweet may be listed under a dish's name; asked for the dish, nobody means the sweet.
+    cooked = wanted.startswith(_METHODS)
+    meant = [entry for entry in held if not (cooked and entry.category in _SWEETS and _base(entry) != wanted)]
+    named = [entry for entry in meant if any(name in _names(entry) for name in names)]
     if named:
         return Match(entry=named[0], kind="exact")
     based = [entry for entry in held if _base(entry) in names]
     if based:
-        return Match(entry=based[0], kind="exact")
-    return _by_method(wanted, held) or _by_main_part(wanted, held)
+        whole = _representative(based[0])
+        return Match(entry=based[0], kind="exact" if whole else "derived", note="" if whole else f"→ {based[0].name}")
+    return _by_method(wanted, held) or _by_main_part(plain(word), held)
 
 
 def _by_method(wanted: str, held: list[Entry]) -> Match | None:
@@ -104,20 +189,28 @@ def _by_method(wanted: str, held: list[Entry]) -> Match | None:
     return None
 
 
-def _by_main_part(wanted: str, held: list[Entry]) -> Match | None:
+def _by_main_part(word: str, held: list[Entry]) -> Match | None:
     """The longest known name at the end of the word: in Chinese and English the main food comes last."""
-    found: list[tuple[int, Entry]] = []
-    for entry in held:
-        if entry.category in _SWEETS:
-            continue
-        lengths = [len(name) for name in {*_names(entry), _base(entry)} if len(name) > 1 and wanted.endswith(name)]
-        if lengths:
-            found.append((max(lengths), entry))
+    if _FALSE_FRIENDS.search(word):
+        return None
+    found = [(size, entry) for entry in held if entry.category not in _SWEETS and (size := _tail(word, entry))]
     if not found:
         return None
-    longest = max(length for length, _ in found)
-    entry = next(entry for length, entry in found if length == longest)
+    longest = max(size for size, _ in found)
+    entry = next(entry for size, entry in found if size == longest)
     return Match(entry=entry, kind="derived", note=f"→ {entry.name}")
+
+
+def _tail(word: str, entry: Entry) -> int:
+    """How many characters of the word's end are a name of the entry, 0 when what stands before names another food."""
+    longest = 0
+    for name in {plain(entry.name), _base(entry), *map(plain, entry.aliases)}:
+        if len(name) < 2 or len(name) <= longest or not word.endswith(name):
+            continue
+        before = word.removesuffix(name)
+        if not name.isascii() or (before.endswith(" ") and _PLAIN.issuperset(before.split())):
+            longest = len(name)
+    return longest
 
 
 def _names(entry: Entry) -> set[str]:
@@ -125,8 +218,15 @@ def _names(entry: Entry) -> set[str]:
 
 
 def _base(entry: Entry) -> str:
-    return folded(_BASE.sub("", entry.name))
+    """The name without its remark; the fat alone stands for no meat: pork is never pure fat, even where nothing else is listed."""
+    whole = folded(entry.name)
+    return whole if _PURE_FAT.search(whole) else folded(_BASE.sub("", entry.name))
 
 
-def _stable(entry: Entry) -> tuple[bool, str]:
-    return ("代表值" not in entry.name and "肥瘦" not in entry.name, entry.name)
+def _representative(entry: Entry) -> bool:
+    return "代表值" in entry.name or "肥瘦" in entry.name
+
+
+def _stable(entry: Entry) -> tuple[bool, str, str, str, str]:
+    """A total order: what a server sends first never matters, not even among rows of one name."""
+    return (not _representative(entry), entry.name, entry.state, entry.source, repr(sorted(entry.figures.items())))

@@ -3,18 +3,21 @@
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
+
+from pydantic import BaseModel
 
 from yuzui import Card, Ctx, McpUnavailableError, Provenance, ProvenanceNote, ToolError, ToolResult
-from yuzui_apps.home_menu.matching import Entry, Match, best, entry_of, folded
+from yuzui_apps.home_menu.amounts import written
+from yuzui_apps.home_menu.matching import Entry, Match, best, entry_of, folded, plain
 from yuzui_apps.home_menu.portions import Portion, portion
 from yuzui_apps.home_menu.services import Menu
 
 SERVER: Final = "food-composition"
 # Bumped whenever matching or the shape of an entry changes: an old cache then never answers for new rules (R-PROV-03).
-CACHE_FORMAT: Final = 2
+CACHE_FORMAT: Final = 3
 _LABELS = {
     "kcal": ("能量", "energy", "kcal"),
     "protein_g": ("蛋白质", "protein", "g"),
@@ -35,6 +38,7 @@ class Cache:
 
     size: int = 512
     ttl_s: float = 3600.0
+    clock: Callable[[], float] = time.monotonic
     _held: OrderedDict[str, tuple[float, tuple[Entry, ...]]] = field(
         default_factory=OrderedDict[str, tuple[float, tuple[Entry, ...]]]
     )
@@ -42,14 +46,14 @@ class Cache:
     def get(self, key: str) -> tuple[Entry, ...] | None:
         """The entries, unless they are too old."""
         held = self._held.get(key)
-        if held is None or time.monotonic() - held[0] > self.ttl_s:
+        if held is None or self.clock() - held[0] > self.ttl_s:
             return None
         self._held.move_to_end(key)
         return held[1]
 
     def put(self, key: str, entries: tuple[Entry, ...]) -> None:
         """Keep entries; the least recently used go when it is full."""
-        self._held[key] = (time.monotonic(), entries)
+        self._held[key] = (self.clock(), entries)
         self._held.move_to_end(key)
         while len(self._held) > self.size:
             self._held.popitem(last=False)
@@ -69,7 +73,10 @@ async def answer_for(ctx: Ctx[Menu], food: str, amount: str) -> ToolResult:
         if estimated is not None:
             return estimated
         raise ToolError(f"食物成分表中没有“{food}”。" if zh else f"The food table has no {food!r}.")
-    share = portion(amount, name=match.entry.name, pieces=match.entry.pieces)
+    entry = match.entry
+    share = portion(
+        amount, name=entry.name, pieces=entry.pieces, known_as=(food, plain(food), entry.name, *entry.aliases)
+    )
     if share is None:
         text = (
             f"无法把“{amount}”换算成克，请用克或公斤。"
@@ -85,23 +92,47 @@ async def _entries(ctx: Ctx[Menu], food: str) -> tuple[Entry, ...]:
     held = _CACHE.get(key)
     if held is not None:
         return held
+    zh = ctx.caller.locale == "zh"
     if ctx.servers is None:
-        raise ToolError("no food server is configured")
+        raise ToolError("没有配置食物成分服务。" if zh else "No food server is configured.")
     try:
-        result = await ctx.servers(SERVER).call("lookup_food", {"name": food, "limit": 30})
+        result = await ctx.servers(SERVER).call("lookup_food", {"name": plain(food), "limit": 30})
     except McpUnavailableError as error:
-        zh = ctx.caller.locale == "zh"
         text = (
             "食物成分服务暂时不可用，没有可核对的数据。"
             if zh
             else "The food server is not available; there is no checked figure."
         )
         raise ToolError(text, transient=True) from error
-    structured: Any = result.structured if isinstance(result.structured, dict) else json.loads(result.text or "{}")
-    rows: Sequence[Any] = structured.get("foods") or structured.get("result", {}).get("foods") or ()
-    entries = tuple(entry for entry in (entry_of(row) for row in rows if isinstance(row, dict)) if entry is not None)
-    _CACHE.put(key, entries)
+    rows = _rows(result.structured, result.text)
+    if rows is None:
+        raise ToolError("食物成分服务的回答无法读取。" if zh else "The answer of the food server cannot be read.")
+    entries = tuple(entry for entry in map(entry_of, rows) if entry is not None)
+    if entries:  # a miss is asked again: a server that has just started may not have its table yet
+        _CACHE.put(key, entries)
     return entries
+
+
+def _rows(structured: object, text: str) -> list[Mapping[str, Any]] | None:
+    """The rows of a server's answer, structured or as JSON text; None when it is neither."""
+    try:
+        answer = _Answer.model_validate(structured or json.loads(text))
+    except ValueError:
+        return None
+    foods = answer.foods if answer.foods is not None else answer.result.foods if answer.result else None
+    return None if foods is None else [cast("dict[str, Any]", row) for row in foods if isinstance(row, dict)]
+
+
+class _Foods(BaseModel):
+    """What a look-up answers with."""
+
+    foods: list[object] | None = None
+
+
+class _Answer(_Foods):
+    """The same, or wrapped as some servers do."""
+
+    result: _Foods | None = None
 
 
 def _result(ctx: Ctx[Menu], food: str, match: Match, share: Portion) -> ToolResult:
@@ -137,8 +168,12 @@ def _told(  # noqa: PLR0913, PLR0917  the parts of one answer, made in one place
         "source": source,
         "assumptions": assumptions,
     }
-    fields = tuple((label[side], f"{figures[name]:g} {label[2]}") for name, label in _LABELS.items() if name in figures)
-    card = Card(kind="nutrition", title=f"{matched} {grams:g} g", fields=fields, items=tuple(assumptions))
+    fields = tuple(
+        (label[side], f"{written(figures[name])} {label[2]}") for name, label in _LABELS.items() if name in figures
+    )
+    card = Card(
+        kind="nutrition", title=f"{matched} {written(round(grams, 1))} g", fields=fields, items=tuple(assumptions)
+    )
     note = ProvenanceNote(subject=matched, provenance=provenance, source=source)
     return ToolResult(value=value, cards=(card,), provenance=(note,))
 
@@ -166,8 +201,8 @@ async def _estimated(ctx: Ctx[Menu], food: str, amount: str) -> ToolResult | Non
 def nutrition_text(value: Any, locale: Literal["zh", "en"]) -> str:
     """The figures in words, with their source."""
     side = 0 if locale == "zh" else 1
-    parts = [f"{label[side]} {value[name]:g} {label[2]}" for name, label in _LABELS.items() if name in value]
-    head = f"{value['matched']} {value['grams']:g} g"
+    parts = [f"{label[side]} {written(value[name])} {label[2]}" for name, label in _LABELS.items() if name in value]
+    head = f"{value['matched']} {written(value['grams'])} g"
     body = ("，" if locale == "zh" else ", ").join(parts)
     notes = "".join(f"\n- {note}" for note in value["assumptions"])
     source = (

@@ -2,38 +2,48 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from yuzui_apps.home_menu.amounts import NUMBER, number_of
 
-_GRAMS = {
-    "g": 1.0, "gram": 1.0, "grams": 1.0, "克": 1.0, "kg": 1000.0, "公斤": 1000.0, "千克": 1000.0, "kilogram": 1000.0,
-    "kilograms": 1000.0, "斤": 500.0, "两": 50.0, "mg": 0.001, "毫克": 0.001,
-}  # fmt: skip
-_MILLILITRES = {"ml": 1.0, "毫升": 1.0, "l": 1000.0, "升": 1000.0, "litre": 1000.0, "liter": 1000.0, "cl": 10.0}
-_PIECES = {
+_GRAMS: Final = {
+    **dict.fromkeys(("g", "gram", "grams", "克"), 1.0),
+    **dict.fromkeys(("kg", "kilo", "kilos", "kilogram", "kilograms", "公斤", "千克"), 1000.0),
+    **dict.fromkeys(("lb", "lbs", "pound", "pounds"), 453.6),
+    **dict.fromkeys(("oz", "ounce", "ounces"), 28.35),
+    **dict.fromkeys(("mg", "毫克"), 0.001),
+    "斤": 500.0,
+    "两": 50.0,
+}
+_MILLILITRES: Final = {
+    **dict.fromkeys(("ml", "millilitre", "millilitres", "milliliter", "milliliters", "毫升"), 1.0),
+    **dict.fromkeys(("l", "litre", "litres", "liter", "liters", "升", "公升"), 1000.0),
+    "cl": 10.0,
+}
+_PIECES: Final = {
     "piece": "个", "pieces": "个", "cup": "杯", "cups": "杯", "bowl": "碗", "bowls": "碗", "box": "盒", "boxes": "盒",
     "slice": "片", "slices": "片", "clove": "瓣", "cloves": "瓣", "bag": "袋", "bags": "袋", "block": "块", "blocks": "块",
+    "carton": "盒", "cartons": "盒",
 }  # fmt: skip
-# Grams per millilitre, published for liquids that a kitchen measures by volume; whole milk 1.03, honey 1.42, oils 0.92.
-_DENSITY = {
-    "牛乳": 1.03,
-    "酸奶": 1.03,
+_SINGLE: Final = frozenset({"个", "只", "颗", "枚", "根"})
+_COUNTED: Final = (*_SINGLE, *"盒杯碗片瓣袋块条")
+# Grams per millilitre of liquids that a kitchen measures by volume, by the entry's name without its remark.
+_DENSITY: Final = {
+    **dict.fromkeys(("牛乳", "牛奶", "酸奶"), 1.03),
+    **dict.fromkeys(("花生油", "菜籽油", "橄榄油"), 0.92),
+    **dict.fromkeys(("啤酒", "醋"), 1.01),
     "豆浆": 1.02,
     "可乐": 1.04,
-    "啤酒": 1.01,
     "酱油": 1.15,
-    "醋": 1.01,
     "蜂蜜": 1.42,
-    "油": 0.92,
 }
-_UNITS = sorted(
-    [*_GRAMS, *_MILLILITRES, *_PIECES, "个", "只", "颗", "根", "盒", "杯", "碗", "片", "瓣", "袋", "块", "枚"],
-    key=len,
-    reverse=True,
-)
-_AMOUNT = re.compile(rf"(?P<number>{NUMBER})\s*(?P<unit>{'|'.join(map(re.escape, _UNITS))})?", re.IGNORECASE)
+_TRADITIONAL: Final = str.maketrans("兩個隻條塊顆", "两个只条块颗")
+_UNITS: Final = sorted((*_GRAMS, *_MILLILITRES, *_PIECES, *_COUNTED), key=len, reverse=True)
+_UNIT: Final = "|".join(rf"{unit}(?![a-z])" if unit.isascii() else unit for unit in _UNITS)
+_AMOUNT: Final = re.compile(rf"(?P<number>{NUMBER})\s*(?P<unit>{_UNIT})?(?P<half>半)?\s*(?:of |的)?\s*(?P<rest>.*)")
+_HEAVIEST: Final = 100_000.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,29 +55,55 @@ class Portion:
     assumption: tuple[str, str] | None = None
 
 
-def portion(text: str, *, name: str, pieces: Mapping[str, float]) -> Portion | None:
-    """The portion that a text states for a food; None when it states none, or a unit that this food has no weight for."""
-    found = _AMOUNT.search(unicodedata.normalize("NFKC", text).strip().lower())
+def portion(text: str, *, name: str, pieces: Mapping[str, float], known_as: Collection[str] = ()) -> Portion | None:
+    """The portion that a text states for a food; None when it states none, a unit that this food has no weight for, or
+    more than 100 kg.
+
+    `pieces` are grams by household unit; `known_as` are the food's names: "2 eggs" counts pieces.
+    """
+    found = _AMOUNT.search(unicodedata.normalize("NFKC", text).strip().lower().translate(_TRADITIONAL))
     if found is None:
         return None
     number = number_of(found["number"])
     if number is None or number <= 0:
         return None
-    unit = found["unit"]
-    if unit is None:
-        return Portion(
-            grams=number, derived=True, assumption=("没有单位，按克计算", "no unit was given, taken as grams")
-        )
+    if found["half"]:
+        number += 0.5
+    share = _without_unit(number, found, pieces, known_as) if found["unit"] is None else None
+    if found["unit"] is not None:
+        share = _with_unit(number, found["unit"], name, pieces)
+    return share if share is not None and 0 < share.grams <= _HEAVIEST else None
+
+
+def _without_unit(
+    number: float, found: re.Match[str], pieces: Mapping[str, float], known_as: Collection[str]
+) -> Portion | None:
+    rest = "".join(found["rest"].split())
+    if rest and rest in {"".join(known.lower().split()) for known in known_as}:
+        return _counted(number, "个", pieces)
+    if rest or found["half"]:
+        return None
+    return Portion(grams=number, derived=True, assumption=("没有单位，按克计算", "no unit was given, taken as grams"))
+
+
+def _with_unit(number: float, unit: str, name: str, pieces: Mapping[str, float]) -> Portion | None:
     if unit in _GRAMS:
         return Portion(grams=number * _GRAMS[unit])
     if unit in _MILLILITRES:
-        density = next((value for word, value in _DENSITY.items() if word in name), None)
+        density = _DENSITY.get(re.sub(r"[（(].*$", "", name))
         if density is None:
             return None
         note = (f"按密度 {density:g} 克/毫升换算", f"converted with a density of {density:g} g/ml")
         return Portion(grams=number * _MILLILITRES[unit] * density, derived=True, assumption=note)
-    weight = pieces.get(_PIECES.get(unit, unit)) or (pieces.get("个") if unit in ("只", "颗", "枚") else None)
+    return _counted(number, _PIECES.get(unit, unit), pieces)
+
+
+def _counted(number: float, unit: str, pieces: Mapping[str, float]) -> Portion | None:
+    """Pieces by their weight; single things (个, 只, 颗) stand for each other when the food has just one of them."""
+    held = [pieces[other] for other in sorted(_SINGLE) if other in pieces] if unit in _SINGLE else []
+    weight = pieces.get(unit) or next(iter(held), None)
     if weight is None:
         return None
-    note = (f"每{_PIECES.get(unit, unit)}按 {weight:g} 克计算", f"one {unit} counted as {weight:g} g")
+    english = next((word for word, sign in _PIECES.items() if sign == unit), "piece")
+    note = (f"每{unit}按 {weight:g} 克计算", f"one {english} counted as {weight:g} g")
     return Portion(grams=number * weight, derived=True, assumption=note)

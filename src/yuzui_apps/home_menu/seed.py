@@ -54,7 +54,7 @@ async def seed(db: Database) -> None:
     """Write the demo families; a family that exists is left as it is."""
     today = utc_now().date()
     for family in FAMILIES:
-        if await db.row("SELECT 1 AS held FROM menu.families WHERE tenant = %(tenant)s", tenant=family["tenant"]):
+        if await db.row(_SQL["family_exists"], tenant=family["tenant"]):
             continue
         async with db.transaction() as tx:
             created = await tx.row(_SQL["create_family"], tenant=family["tenant"], name=family["name"])

@@ -98,7 +98,12 @@ class Menu:
         return sorted({name for member in await self.members(owner) for name in member["allergies"]})
 
     async def fridge(self, owner: Owner, *, limit: int = 100, after: str | None = None) -> list[Row]:
-        """What is in the fridge; what expires first comes first."""
+        """What is in the fridge; what expires first comes first. `after` is the id of the last item of the page before.
+
+        `NotFoundError` when that item is gone or another family's: an empty page would look like the end.
+        """
+        if after is not None:
+            await self.fridge_item(owner, after)
         return await self._db.rows(_SQL["fridge"], family=await self._space(owner), limit=limit, after=after)
 
     async def fridge_item(self, owner: Owner, item_id: str) -> Row:
@@ -153,7 +158,9 @@ class Menu:
         limit: int = 100,
         after: str | None = None,
     ) -> list[Row]:
-        """Recipes that hold any of the words and none of the allergens."""
+        """Recipes that hold any of the words and none of the allergens, by name; `after` as in `fridge`."""
+        if after is not None:
+            await self.recipe(owner, after)
         return await self._db.rows(
             _SQL["recipes"],
             family=await self._space(owner),
@@ -178,10 +185,13 @@ class Menu:
             raise NotFoundError
 
     async def plan(self, owner: Owner, first: date, days: int = 7) -> list[Row]:
-        """Planned dishes of `days` days from `first` on."""
-        return await self._db.rows(
-            _SQL["plan"], family=await self._space(owner), first=first, last=first + timedelta(days=days - 1)
-        )
+        """Planned dishes of `days` days from `first` on; `InvalidInputError` when the calendar ends before."""
+        family = await self._space(owner)
+        try:
+            last = first + timedelta(days=days - 1)
+        except OverflowError as error:
+            raise InvalidInputError(f"there are no {days} days from {first.isoformat()} on") from error
+        return await self._db.rows(_SQL["plan"], family=family, first=first, last=last)
 
     async def plan_dish(self, owner: Owner, day: date, meal: str, dish: str) -> Row:
         """Plan a dish; the recipe of that name is linked when there is one."""

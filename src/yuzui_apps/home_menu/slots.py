@@ -9,8 +9,8 @@ from yuzui_apps.home_menu.services import Menu
 
 
 def item_arguments(slots: Mapping[str, str], ctx: Ctx[Menu]) -> dict[str, Any] | None:
-    """`{number}{unit}{name}` of something to put into the fridge."""
-    amount = amount_of(slots.get("number", ""), slots.get("unit"))
+    """`{number}{unit}{half}{name}` of something to put into the fridge."""
+    amount = amount_of(slots.get("number", ""), slots.get("unit"), and_half="half" in slots)
     name = slots.get("name", "").strip().removeprefix("的").strip()
     if amount is None or not name:
         return None

@@ -9,6 +9,10 @@ SELECT f.id, f.name, f.created_at
 -- A family for a tenant that has none.
 INSERT INTO menu.families (tenant, name) VALUES (%(tenant)s, %(name)s) RETURNING id, name, created_at;
 
+-- name: family_exists
+-- Whether a tenant has a family; for laying out demo data only.
+SELECT 1 AS held FROM menu.families WHERE tenant = %(tenant)s;
+
 -- name: rename_family
 -- A new name.
 UPDATE menu.families SET name = %(name)s WHERE id = %(family)s RETURNING id, name, created_at;

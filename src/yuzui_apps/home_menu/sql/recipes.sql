@@ -4,7 +4,8 @@ SELECT id, name, minutes, ingredients, allergens, steps, tags, created_at FROM m
  WHERE family_id = %(family)s
    AND (%(words)s::text[] IS NULL
         OR EXISTS (SELECT 1 FROM unnest(%(words)s::text[]) w
-                    WHERE strpos(name || ' ' || ingredients::text || ' ' || array_to_string(tags, ' '), w) > 0))
+                    WHERE strpos(lower(name || ' ' || array_to_string(tags, ' ')), lower(w)) > 0
+                       OR EXISTS (SELECT 1 FROM jsonb_array_elements(ingredients) i WHERE strpos(lower(i ->> 'name'), lower(w)) > 0)))
    AND NOT allergens && %(without)s::text[]
    AND (%(after)s::text IS NULL OR name > (SELECT a.name FROM menu.recipes a WHERE a.id = %(after)s AND a.family_id = %(family)s))
  ORDER BY name
