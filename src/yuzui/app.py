@@ -114,6 +114,7 @@ class App(Generic[D]):
         self.intents: dict[str, Intent] = {}
         self.endpoints: list[Endpoint] = []
         self.servers: dict[str, McpDeclaration] = {}
+        self._prompts: dict[str, str] = {}
 
     @overload
     def read(self, fn: Callable[..., Any], /) -> ReadTool: ...
@@ -264,11 +265,14 @@ class App(Generic[D]):
         return declare
 
     def prompt(self, name: str) -> str:
-        """The text of `prompts/NAME.md`."""
+        """The text of `prompts/NAME.md`, read once."""
+        if name in self._prompts:
+            return self._prompts[name]
         path = self.assets / "prompts" / f"{name}.md"
         if not path.is_file():
             raise DeclarationError(f"app {self.name!r} has no prompt {name!r} ({path.name} is missing in prompts/)")
-        return path.read_text(encoding="utf-8")
+        self._prompts[name] = path.read_text(encoding="utf-8")
+        return self._prompts[name]
 
     def _add_tool(self, tool: AnyTool) -> None:
         if tool.name in self.tools:

@@ -27,7 +27,7 @@ from yuzui.model.metered import MeteredModel
 from yuzui.model.port import Model
 from yuzui.owner import Caller
 from yuzui.policy import BoundedReact, CompiledPolicy, Confirm, DirectRead, compile_policy
-from yuzui.routing.route import Route, RouterInput
+from yuzui.routing.route import PlanKind, Route, RouterInput
 from yuzui.routing.router import Router
 from yuzui.routing.words import is_confirmation
 from yuzui.runs.actions import ActionStore, PendingAction
@@ -74,6 +74,9 @@ class Conversation:
     def __init__(self, apps: Mapping[str, AppRuntime], ports: Ports) -> None:
         self._apps = apps
         self._ports = ports
+        # What an app's declaration compiles to never changes while it runs; both are kept per distinct route.
+        self._policies: dict[tuple[str, str, PlanKind, bool], CompiledPolicy] = {}
+        self._catalogs: dict[tuple[str, str, frozenset[str]], Catalog] = {}
 
     def decided_by_rules(self, app: str, text: str, caller: Caller) -> bool:
         """Whether rules alone send this message to a direct read or a confirmation: such a run needs no worker slot."""
@@ -119,7 +122,7 @@ class Conversation:
         self, runtime: AppRuntime, intent: Intent, route: Route, claim: Claim, log: AttemptLog, spent: Meter
     ) -> Ending:
         declared = intent.policy
-        policy = compile_policy(intent.name, declared, plan=route.plan, narrowed="suspected_injection" in route.flags)
+        policy = self._policy(runtime, intent, route)
         meter = Meter(
             budget=policy.budget,
             deadline=Deadline.after(policy.budget.seconds),
@@ -219,14 +222,25 @@ class Conversation:
     def _screen(self, runtime: AppRuntime, text: str) -> Screened:
         return screen(text, runtime.app.blocks, max_chars=self._ports.max_message_chars)
 
+    def _policy(self, runtime: AppRuntime, intent: Intent, route: Route) -> CompiledPolicy:
+        narrowed = "suspected_injection" in route.flags
+        key = (runtime.app.name, intent.name, route.plan, narrowed)
+        if key not in self._policies:
+            self._policies[key] = compile_policy(intent.name, intent.policy, plan=route.plan, narrowed=narrowed)
+        return self._policies[key]
+
     def _catalog(self, runtime: AppRuntime, policy: CompiledPolicy) -> Catalog:
-        return compile_catalog(
-            runtime.app.tools,
-            reads=policy.tools,
-            drafts=policy.proposals,
-            required=policy.required_tools,
-            unavailable=runtime.unavailable(),
-        )
+        unavailable = runtime.unavailable()
+        key = (runtime.app.name, policy.policy_hash, unavailable)
+        if key not in self._catalogs:
+            self._catalogs[key] = compile_catalog(
+                runtime.app.tools,
+                reads=policy.tools,
+                drafts=policy.proposals,
+                required=policy.required_tools,
+                unavailable=unavailable,
+            )
+        return self._catalogs[key]
 
     def _scope(
         self,

@@ -99,6 +99,12 @@ class CompiledPolicy:
     budget: Budget
     plan: Plan
     postconditions: tuple[str, ...]
+    policy_hash: str = field(init=False)
+    """SHA-256 of the canonical public form, 16 hex digits."""
+
+    def __post_init__(self) -> None:
+        text = json.dumps(self.public(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        object.__setattr__(self, "policy_hash", hashlib.sha256(text.encode()).hexdigest()[:16])
 
     def public(self) -> dict[str, Any]:
         """The JSON form in `policy.compiled`, without hash and catalog version."""
@@ -117,12 +123,6 @@ class CompiledPolicy:
             "plan": self.plan,
             "postconditions": list(self.postconditions),
         }
-
-    @property
-    def policy_hash(self) -> str:
-        """SHA-256 of the canonical public form, 16 hex digits."""
-        text = json.dumps(self.public(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def compile_policy(intent: str, policy: Policy, *, plan: Plan = "DIRECT", narrowed: bool = False) -> CompiledPolicy:

@@ -28,7 +28,8 @@ _TAGS = {
 }
 _TAGS |= {"table", "thead", "tbody", "tr", "th", "td", "hr"}
 # A character that Markdown or HTML could give a meaning; text without one needs no parser.
-_MARKED = re.compile(r"[*_`#\[\]<>&|~>\\]|^\s*(?:[-+]|\d+[.)])\s|^ {4}", re.MULTILINE)
+# An underscore inside a word (`incident_7`) means nothing in CommonMark.
+_MARKED = re.compile(r"[*`#\[\]<>&|~\\]|(?<!\w)_|_(?!\w)|^\s*(?:[-+]|\d+[.)])\s|^ {4}", re.MULTILINE)
 _IMAGE = re.compile(r"!\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])|<img\b[^>]*>", re.IGNORECASE)
 
 

@@ -31,7 +31,7 @@ from yuzui.tools.context import Ctx
 from yuzui.tools.fence import Fence, canonical, fingerprint, tool_call_key
 from yuzui.tools.observation import Observation, ToolResult
 from yuzui.tools.redact import redact_arguments, redact_text
-from yuzui.tools.render import as_json, as_text
+from yuzui.tools.render import as_json, json_text
 from yuzui.tools.tool import AnyTool, ReadTool, WriteTool
 
 # Threads cannot be cancelled: a timed-out sync tool keeps its thread until it returns, so the pool is bounded and its own.
@@ -299,7 +299,9 @@ class Gateway:
         try:
             done = await self._guarded(tool, partial(_invoke, tool, ctx, arguments), unknown_on_fault=True)
         finally:
-            state: ClaimState = "done" if done.outcome == "ok" else "uncertain" if done.outcome == "uncertain" else "failed"
+            state: ClaimState = (
+                "done" if done.outcome == "ok" else "uncertain" if done.outcome == "uncertain" else "failed"
+            )
             result = {"value": done.value} if done.outcome == "ok" else {"error": done.text}
             await asyncio.shield(scope.ledger.settle(key, state=state, result=result))
         return done
@@ -340,9 +342,8 @@ class Gateway:
         if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], ToolResult):
             value, reused = value
         result = _result(value)
-        return _Done(
-            outcome="ok", text=as_text(result.value), value=as_json(result.value), result=result, reused=reused
-        )
+        ready = as_json(result.value)
+        return _Done(outcome="ok", text=json_text(ready), value=ready, result=result, reused=reused)
 
     def _repeat(self, request: CallRequest, tool: AnyTool, arguments: BaseModel, earlier: Observation) -> Observation:
         public = redact_arguments(canonical(arguments), tool.redact)
@@ -441,7 +442,7 @@ def _settled(state: str, result: dict[str, Any] | None) -> _Done:
     match state:
         case "done":
             value = (result or {}).get("value")
-            return _Done(outcome="ok", text=as_text(value), value=value, reused=True)
+            return _Done(outcome="ok", text=json_text(value), value=value, reused=True)
         case "failed":
             return _Done(outcome="error", text=str((result or {}).get("error", "failed before")), reused=True)
         case _:

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
+import orjson
 from pydantic import BaseModel
 
 LINE_SEPARATORS = {0x2028: "\n", 0x2029: "\n", 0x85: "\n", 0: ""}
@@ -42,5 +43,14 @@ def as_json(value: Any) -> Any:
 
 def as_text(value: Any) -> str:
     """The value as compact text: strings as they are, everything else as JSON."""
-    ready = as_json(value)
-    return ready if isinstance(ready, str) else json.dumps(ready, ensure_ascii=False)
+    return json_text(as_json(value))
+
+
+def json_text(ready: Any) -> str:
+    """A JSON-ready value as text; integers of any size and non-finite numbers as the standard library writes them."""
+    if isinstance(ready, str):
+        return ready
+    try:
+        return orjson.dumps(ready).decode()
+    except TypeError:
+        return json.dumps(ready, ensure_ascii=False)
