@@ -37,7 +37,7 @@ _METHODS: Final = (
     "卤",
     "炖",
 )
-_SWEETS: Final = frozenset({"零食", "糖果", "饮料"})
+_SWEETS: Final = frozenset({"零食", "糖果", "饮料", "甜食", "candy", "confectionery", "sweets", "snacks", "beverages"})
 _BASE: Final = re.compile(r"[（(].*$")
 # Names that end like a food and are none of it: their figures lie far apart.
 _FALSE_FRIENDS: Final = re.compile(
@@ -84,11 +84,13 @@ _PURE_FAT: Final = re.compile(r"\((?:纯)?肥(?!瘦)")
 # What 100 g can hold at most: pure fat has about 900 kcal, pure salt 39.3 g of sodium.
 _MOST: Final = {"kcal": 905.0, "protein_g": 100.0, "fat_g": 100.0, "carbohydrate_g": 100.0, "sodium_mg": 40_000.0}
 _LONGEST: Final = 100
+_PER_100_G: Final = re.compile(r"(?:per|每|/)?100(?:g|grams?|克)")
+_STATES: Final = {"raw": 0, "cooked": 1, "dried": 3}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One candidate, figures per 100 g of edible portion."""
+    """One candidate, figures per 100 g of edible portion; `g_per_ml` is the density of a liquid."""
 
     name: str
     aliases: tuple[str, ...]
@@ -97,6 +99,7 @@ class Entry:
     figures: Mapping[str, float]
     pieces: Mapping[str, float]
     source: str
+    g_per_ml: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,7 +127,7 @@ def entry_of(raw: Mapping[str, Any]) -> Entry | None:
     Only the fields named here are read: whatever else a row claims about itself (say, a provenance) is dropped.
     """
     name = raw.get("name")
-    if folded(str(raw.get("per", ""))) not in {"100g", "100克"} or not isinstance(name, str) or not name.strip():
+    if not _PER_100_G.fullmatch(folded(str(raw.get("per", "")))) or not isinstance(name, str) or not name.strip():
         return None
     figures: dict[str, float] = {}
     for figure, most in _MOST.items():
@@ -134,6 +137,7 @@ def entry_of(raw: Mapping[str, Any]) -> Entry | None:
     if "kcal" not in figures:
         return None
     weights = {unit: _number(grams) for unit, grams in _mapping(raw.get("pieces")).items()}
+    density = _number(raw.get("g_per_ml"))
     held: object = raw.get("aliases")
     aliases = cast("list[object]", held) if isinstance(held, list) else []
     return Entry(
@@ -144,6 +148,7 @@ def entry_of(raw: Mapping[str, Any]) -> Entry | None:
         figures=figures,
         pieces={unit: grams for unit, grams in weights.items() if grams is not None and 0 < grams < 1e5},
         source=str(raw.get("source", ""))[:_LONGEST],
+        g_per_ml=density if density is not None and 0.5 < density < 2.0 else None,
     )
 
 
@@ -227,6 +232,13 @@ def _representative(entry: Entry) -> bool:
     return "代表值" in entry.name or "肥瘦" in entry.name
 
 
-def _stable(entry: Entry) -> tuple[bool, str, str, str, str]:
+def _dryness(entry: Entry) -> int:
+    """Fresh comes before dried, whose figures per 100 g are several times as high; a row without a state says it in its remark."""
+    remark = folded(entry.name).removeprefix(folded(_BASE.sub("", entry.name)))
+    return _STATES.get(entry.state.lower(), 3 if "干" in remark else 2)
+
+
+def _stable(entry: Entry) -> tuple[bool, int, str, str, str, str]:
     """A total order: what a server sends first never matters, not even among rows of one name."""
-    return (not _representative(entry), entry.name, entry.state, entry.source, repr(sorted(entry.figures.items())))
+    figures = repr((sorted(entry.figures.items()), sorted(entry.pieces.items()), entry.category, entry.aliases))
+    return (not _representative(entry), _dryness(entry), entry.name, entry.state, entry.source, figures)

@@ -12,12 +12,13 @@ from pydantic import BaseModel
 from yuzui import Card, Ctx, McpUnavailableError, Provenance, ProvenanceNote, ToolError, ToolResult
 from yuzui_apps.home_menu.amounts import written
 from yuzui_apps.home_menu.matching import Entry, Match, best, entry_of, folded, plain
-from yuzui_apps.home_menu.portions import Portion, portion
+from yuzui_apps.home_menu.portions import Portion, portion, split
 from yuzui_apps.home_menu.services import Menu
 
 SERVER: Final = "food-composition"
 # Bumped whenever matching or the shape of an entry changes: an old cache then never answers for new rules (R-PROV-03).
-CACHE_FORMAT: Final = 3
+CACHE_FORMAT: Final = 4
+WHOLE: Final = "100克"  # what every figure refers to unless an amount is said
 _LABELS = {
     "kcal": ("能量", "energy", "kcal"),
     "protein_g": ("蛋白质", "protein", "g"),
@@ -67,6 +68,9 @@ async def answer_for(ctx: Ctx[Menu], food: str, amount: str) -> ToolResult:
     a missing figure is said, never filled (R-DEG-02).
     """
     zh = ctx.caller.locale == "zh"
+    food, stated = split(food)
+    if stated is not None and amount == WHOLE:
+        amount = stated
     match = best(food, await _entries(ctx, food))
     if match is None:
         estimated = await _estimated(ctx, food, amount)
@@ -74,9 +78,8 @@ async def answer_for(ctx: Ctx[Menu], food: str, amount: str) -> ToolResult:
             return estimated
         raise ToolError(f"食物成分表中没有“{food}”。" if zh else f"The food table has no {food!r}.")
     entry = match.entry
-    share = portion(
-        amount, name=entry.name, pieces=entry.pieces, known_as=(food, plain(food), entry.name, *entry.aliases)
-    )
+    names = (food, plain(food), entry.name, *entry.aliases)
+    share = portion(amount, pieces=entry.pieces, g_per_ml=entry.g_per_ml, known_as=names)
     if share is None:
         text = (
             f"无法把“{amount}”换算成克，请用克或公斤。"
@@ -180,7 +183,7 @@ def _told(  # noqa: PLR0913, PLR0917  the parts of one answer, made in one place
 
 async def _estimated(ctx: Ctx[Menu], food: str, amount: str) -> ToolResult | None:
     """A model's estimate, labelled as one whatever the model says about it; None without a model or a sane figure."""
-    share = portion(amount, name=food, pieces={})
+    share = portion(amount, pieces={})
     if ctx.estimate is None or share is None:
         return None
     reply = await ctx.estimate(

@@ -29,20 +29,15 @@ _PIECES: Final = {
 }  # fmt: skip
 _SINGLE: Final = frozenset({"个", "只", "颗", "枚", "根"})
 _COUNTED: Final = (*_SINGLE, *"盒杯碗片瓣袋块条")
-# Grams per millilitre of liquids that a kitchen measures by volume, by the entry's name without its remark.
-_DENSITY: Final = {
-    **dict.fromkeys(("牛乳", "牛奶", "酸奶"), 1.03),
-    **dict.fromkeys(("花生油", "菜籽油", "橄榄油"), 0.92),
-    **dict.fromkeys(("啤酒", "醋"), 1.01),
-    "豆浆": 1.02,
-    "可乐": 1.04,
-    "酱油": 1.15,
-    "蜂蜜": 1.42,
-}
 _TRADITIONAL: Final = str.maketrans("兩個隻條塊顆", "两个只条块颗")
 _UNITS: Final = sorted((*_GRAMS, *_MILLILITRES, *_PIECES, *_COUNTED), key=len, reverse=True)
 _UNIT: Final = "|".join(rf"{unit}(?![a-z])" if unit.isascii() else unit for unit in _UNITS)
 _AMOUNT: Final = re.compile(rf"(?P<number>{NUMBER})\s*(?P<unit>{_UNIT})?(?P<half>半)?\s*(?:of |的)?\s*(?P<rest>.*)")
+_STATED: Final = rf"{NUMBER}\s*(?:{_UNIT})半?"
+_AMOUNT_FIRST: Final = re.compile(rf"(?P<amount>{_STATED})\s*(?:of |的)?\s*(?P<food>\S.*)")
+_AMOUNT_LAST: Final = re.compile(rf"(?P<food>.*[^\s\d])\s*(?P<amount>{_STATED})")
+_COUNT_FIRST: Final = re.compile(rf"(?P<amount>{NUMBER}\s+(?P<food>[a-z][a-z ]*))")
+_NUMBER_LAST: Final = re.compile(r"(?P<food>.*(?:[\u4e00-\u9fff]|\s(?<=\S\s)))\s*(?P<amount>\d{2,}(?:\.\d+)?)")
 _HEAVIEST: Final = 100_000.0
 
 
@@ -55,11 +50,23 @@ class Portion:
     assumption: tuple[str, str] | None = None
 
 
-def portion(text: str, *, name: str, pieces: Mapping[str, float], known_as: Collection[str] = ()) -> Portion | None:
+def split(text: str) -> tuple[str, str | None]:
+    """A food and the amount that was said with it: 两个鸡蛋, 煎蛋两个, 米饭 150, 2 eggs, 100 g of rice. None when no amount was."""
+    said = unicodedata.normalize("NFKC", text).strip().lower().translate(_TRADITIONAL)
+    for pattern in (_AMOUNT_FIRST, _AMOUNT_LAST, _COUNT_FIRST, _NUMBER_LAST):
+        found = pattern.fullmatch(said)
+        if found:
+            return found["food"].strip(), found["amount"]
+    return text, None
+
+
+def portion(
+    text: str, *, pieces: Mapping[str, float], g_per_ml: float | None = None, known_as: Collection[str] = ()
+) -> Portion | None:
     """The portion that a text states for a food; None when it states none, a unit that this food has no weight for, or
     more than 100 kg.
 
-    `pieces` are grams by household unit; `known_as` are the food's names: "2 eggs" counts pieces.
+    `pieces` are grams by household unit; `g_per_ml` is a liquid's density (None: no volume is known); `known_as` are the food's names: "2 eggs" counts pieces.
     """
     found = _AMOUNT.search(unicodedata.normalize("NFKC", text).strip().lower().translate(_TRADITIONAL))
     if found is None:
@@ -71,7 +78,7 @@ def portion(text: str, *, name: str, pieces: Mapping[str, float], known_as: Coll
         number += 0.5
     share = _without_unit(number, found, pieces, known_as) if found["unit"] is None else None
     if found["unit"] is not None:
-        share = _with_unit(number, found["unit"], name, pieces)
+        share = _with_unit(number, found["unit"], pieces, g_per_ml)
     return share if share is not None and 0 < share.grams <= _HEAVIEST else None
 
 
@@ -86,15 +93,14 @@ def _without_unit(
     return Portion(grams=number, derived=True, assumption=("没有单位，按克计算", "no unit was given, taken as grams"))
 
 
-def _with_unit(number: float, unit: str, name: str, pieces: Mapping[str, float]) -> Portion | None:
+def _with_unit(number: float, unit: str, pieces: Mapping[str, float], g_per_ml: float | None) -> Portion | None:
     if unit in _GRAMS:
         return Portion(grams=number * _GRAMS[unit])
     if unit in _MILLILITRES:
-        density = _DENSITY.get(re.sub(r"[（(].*$", "", name))
-        if density is None:
+        if g_per_ml is None:
             return None
-        note = (f"按密度 {density:g} 克/毫升换算", f"converted with a density of {density:g} g/ml")
-        return Portion(grams=number * _MILLILITRES[unit] * density, derived=True, assumption=note)
+        note = (f"按密度 {g_per_ml:g} 克/毫升换算", f"converted with a density of {g_per_ml:g} g/ml")
+        return Portion(grams=number * _MILLILITRES[unit] * g_per_ml, derived=True, assumption=note)
     return _counted(number, _PIECES.get(unit, unit), pieces)
 
 

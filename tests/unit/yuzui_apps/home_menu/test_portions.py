@@ -9,7 +9,7 @@ EGG_NAMES = ("鸡蛋", "egg", "eggs")
 
 
 def _egg(text: str) -> Portion | None:
-    return portion(text, name="鸡蛋（白皮，代表值）", pieces=EGG, known_as=EGG_NAMES)
+    return portion(text, pieces=EGG, known_as=EGG_NAMES)
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_R_PROV_01_pieces_are_derived_and_name_their_weight(text: str, grams: fl
 
 
 def test_R_PROV_01_a_slice_and_a_volume_are_derived() -> None:
-    toast = portion("一片吐司", name="面包（代表值）", pieces={"片": 35.0})
-    milk = portion("330 ml", name="牛乳（代表值）", pieces={})
+    toast = portion("一片吐司", pieces={"片": 35.0})
+    milk = portion("330 ml", pieces={}, g_per_ml=1.03)
     assert toast is not None
     assert milk is not None
     assert (toast.grams, toast.derived) == (35.0, True)
@@ -60,6 +60,8 @@ def test_R_PROV_01_an_unknown_amount_is_none_never_a_guess(text: str) -> None:
     assert _egg(text) is None
 
 
-@pytest.mark.parametrize("name", ["油菜", "油条", "黄油", "牛油果", "醋溜白菜"])
-def test_R_PROV_01_a_solid_has_no_density_because_its_name_holds_oil(name: str) -> None:
-    assert portion("100 ml", name=name, pieces={}) is None
+def test_R_PROV_01_a_volume_needs_the_foods_own_density() -> None:
+    assert portion("100 ml", pieces={}) is None
+    oil = portion("1升", pieces={}, g_per_ml=0.92)
+    assert oil is not None
+    assert (oil.grams, oil.derived) == (920.0, True)
