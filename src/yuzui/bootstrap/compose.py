@@ -34,6 +34,16 @@ from yuzui.runs.ids import new_id
 from yuzui.settings import Settings
 
 CHECK_SECONDS: Final = 1.0
+_NOT_YET: Final = {
+    "embedding_url": "embeddings by URL",
+    "embedding_model": "embeddings by URL",
+    "rerank_url": "a reranker",
+    "milvus_uri": "Milvus",
+    "redis_url": "a Redis quota counter",
+    "prometheus_url": "Prometheus queries",
+    "otel_exporter_otlp_endpoint": "OpenTelemetry export",
+    "retention_days": "retention",
+}
 _log = structlog.get_logger(__name__)
 
 
@@ -59,6 +69,8 @@ async def build(
     raises.
     """
     authenticator = choose_authenticator(settings, authenticate)
+    for name, what in unused_settings(settings).items():
+        _log.warning("setting.unused", name=name, reason=f"this version has no {what}")
     async with AsyncExitStack() as stack:
         dsn = await start_database(settings, stack)
         pool = await start_pool(settings, dsn, stack)
@@ -96,6 +108,11 @@ async def build(
             http=http_application(services),
             embedded=settings.database_url is None,
         )
+
+
+def unused_settings(settings: Settings) -> dict[str, str]:
+    """Settings that are given and that this version has no use for: name → what it would need."""
+    return {name: what for name, what in _NOT_YET.items() if getattr(settings, name) is not None}
 
 
 def choose_authenticator(settings: Settings, authenticate: Authenticate | None = None) -> Authenticator:

@@ -7,23 +7,13 @@ from typing import Any, Final
 
 from yuzui.app import App
 from yuzui.bootstrap.apps import load_app
-from yuzui.bootstrap.compose import choose_authenticator, sources
+from yuzui.bootstrap.compose import choose_authenticator, sources, unused_settings
 from yuzui.entrypoints.auth import TokenAuthenticator, is_loopback
 from yuzui.entrypoints.cli.composer import Part
 from yuzui.errors import YuzuiError
 from yuzui.settings import Settings
 
 _ASK_SECONDS: Final = 5.0
-_NOT_YET: Final = {
-    "embedding_url": "embeddings by URL",
-    "embedding_model": "embeddings by URL",
-    "rerank_url": "a reranker",
-    "milvus_uri": "Milvus",
-    "redis_url": "a Redis quota counter",
-    "prometheus_url": "Prometheus queries",
-    "otel_exporter_otlp_endpoint": "OpenTelemetry export",
-    "retention_days": "retention",
-}
 
 
 async def diagnose(settings: Settings) -> Sequence[Part]:
@@ -32,17 +22,16 @@ async def diagnose(settings: Settings) -> Sequence[Part]:
     parts.append(_authentication(settings))
     parts.extend(await _database(settings, apps))
     parts.append(await _model(settings))
-    for name, what in _NOT_YET.items():
-        if getattr(settings, name) is not None:
-            parts.append(
-                Part(
-                    name=f"YUZUI_{name.upper()}",
-                    state="invalid",
-                    detail=f"this version has no {what}",
-                    works="everything else; the setting has no effect",
-                    remedy=f"remove YUZUI_{name.upper()}",
-                )
+    for name, what in unused_settings(settings).items():
+        parts.append(
+            Part(
+                name=f"YUZUI_{name.upper()}",
+                state="invalid",
+                detail=f"this version has no {what}",
+                works="everything else; the setting has no effect",
+                remedy=f"remove YUZUI_{name.upper()}",
             )
+        )
     return parts
 
 
