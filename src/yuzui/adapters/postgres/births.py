@@ -14,6 +14,7 @@ import psycopg
 
 from yuzui.adapters.postgres import queries
 from yuzui.adapters.postgres.attempt import Position
+from yuzui.adapters.postgres.background import end
 from yuzui.adapters.postgres.errors import translate
 from yuzui.adapters.postgres.link import LOST, ROLLED_BACK, Link
 from yuzui.adapters.postgres.payloads import clean_text, stamp
@@ -98,9 +99,7 @@ class Births:
     async def close(self) -> None:
         """Refuse what still waits, and stop."""
         self.closing = True
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
+        await end(self._task)
         while self._queue:
             _fail(self._queue.popleft(), ShuttingDownError())
         await self._link.close()

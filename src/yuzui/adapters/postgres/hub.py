@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from yuzui.adapters.postgres import queries
+from yuzui.adapters.postgres.background import end
 from yuzui.adapters.postgres.errors import translated
 from yuzui.adapters.postgres.pool import Pool
 from yuzui.errors import DatabaseUnavailableError
@@ -88,9 +89,7 @@ class Hub:
 
     async def close(self) -> None:
         """Stop the slow poll."""
-        if self._poller is not None:
-            self._poller.cancel()
-            await asyncio.wait({self._poller})
+        await end(self._poller)
 
     def publish(self, events: Sequence[StoredEvent]) -> None:
         """Events of one run that this process committed, in order."""

@@ -15,6 +15,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 
 from yuzui.adapters.postgres import queries
+from yuzui.adapters.postgres.background import end
 from yuzui.errors import DatabaseUnavailableError
 
 if TYPE_CHECKING:
@@ -106,9 +107,7 @@ class JobQueue:
 
     async def stop_work(self) -> None:
         """Take no more jobs."""
-        if self._worker is not None:
-            self._worker.cancel()
-            await asyncio.wait({self._worker})
+        await end(self._worker)
 
     async def close(self) -> None:
         """Stop and disconnect."""
@@ -162,6 +161,7 @@ class JobQueue:
                 await self._opened().run_worker_async(
                     queues=[QUEUE],
                     concurrency=self._concurrency,
+                    fetch_job_polling_interval=1.0,  # its own LISTEN may begin after its first look
                     wait=True,
                     install_signal_handlers=False,
                     delete_jobs="always",

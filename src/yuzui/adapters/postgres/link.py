@@ -1,6 +1,8 @@
 """One dedicated connection that heals: for the writer and for births, so that no query of an app can keep them waiting."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import psycopg
@@ -38,15 +40,13 @@ class Link:
 
     async def rows(self, sql: bytes, params: dict[str, Any]) -> list[TupleRow]:
         """Every row of one statement, committed. Raises psycopg's errors."""
-        async with self._lock:
-            connection = await self._connected()
+        async with self._lock, self._healing() as connection:
             cursor = await connection.execute(sql, params, prepare=not self._pooler)
             return await cursor.fetchall()
 
     async def transaction(self, *statements: tuple[bytes, dict[str, Any]]) -> list[TupleRow]:
         """Several statements in one transaction; the rows of the last one."""
-        async with self._lock:
-            connection = await self._connected()
+        async with self._lock, self._healing() as connection:
             rows: list[TupleRow] = []
             async with connection.transaction():
                 for sql, params in statements:
@@ -58,6 +58,19 @@ class Link:
         if self._connection is not None:
             await self._connection.close()
             self._connection = None
+
+    @asynccontextmanager
+    async def _healing(self) -> AsyncGenerator[Connection]:
+        """The connection; after an error that may have been its own it is not used again."""
+        connection = await self._connected()
+        try:
+            yield connection
+        except ROLLED_BACK:
+            raise
+        except LOST:
+            self._connection = None
+            await connection.close()
+            raise
 
     async def _connected(self) -> Connection:
         if self._connection is not None and not self._connection.closed:

@@ -13,6 +13,7 @@ import psycopg
 import structlog
 from psycopg import AsyncConnection
 
+from yuzui.adapters.postgres.background import end
 from yuzui.adapters.postgres.errors import translated
 from yuzui.adapters.postgres.hub import Hub
 from yuzui.adapters.postgres.link import Link
@@ -45,9 +46,7 @@ class Listener:
 
     async def close(self) -> None:
         """Disconnect."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
+        await end(self._task)
 
     async def send(self, message: dict[str, Any]) -> None:
         """See `Signals.send`. A lost message is made good by sweeps; the database being away is only logged."""

@@ -1,7 +1,9 @@
 """JSON text of events and records: one line, no NUL, no character that a reader of lines could split at."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 
@@ -44,18 +46,17 @@ def clean_text(text: str) -> str:
 
 
 def _clean(value: Any) -> Any:
-    match value:
-        case str():
-            return clean_text(value)
-        case bool() | float() | None:
-            return value
-        case int():
-            return value if -(2**63) <= value < 2**64 else str(value)
-        case dict():
-            return {clean_text(str(key)): _clean(item) for key, item in value.items()}
-        case list() | tuple() | set() | frozenset():
-            return [_clean(item) for item in value]
-        case _ if hasattr(value, "__dataclass_fields__"):
-            return {name: _clean(getattr(value, name)) for name in value.__dataclass_fields__}
-        case _:
-            return clean_text(str(value))
+    if isinstance(value, str):
+        return clean_text(value)
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**64 else str(value)
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[object, object]", value)
+        return {clean_text(str(key)): _clean(item) for key, item in pairs.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_clean(item) for item in cast("Iterable[object]", value)]
+    if is_dataclass(value):
+        return {field.name: _clean(getattr(value, field.name)) for field in fields(value)}
+    return clean_text(str(value))

@@ -8,6 +8,7 @@ from typing import Any, Final
 import structlog
 
 from yuzui.adapters.postgres import queries
+from yuzui.adapters.postgres.background import end
 from yuzui.adapters.postgres.database import PooledDatabase
 from yuzui.adapters.postgres.runs import PostgresRuns
 from yuzui.adapters.postgres.workers import Workers
@@ -48,9 +49,7 @@ class Sweeper:
 
     async def close(self) -> None:
         """Stop."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
+        await end(self._task)
 
     async def sweep(self) -> None:
         """One round. Raises `DatabaseUnavailableError`."""

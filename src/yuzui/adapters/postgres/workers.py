@@ -10,6 +10,7 @@ from pathlib import Path
 import structlog
 
 from yuzui.adapters.postgres import processes, queries
+from yuzui.adapters.postgres.background import end
 from yuzui.adapters.postgres.database import PooledDatabase
 from yuzui.errors import DatabaseUnavailableError, YuzuiError
 
@@ -50,10 +51,7 @@ class Workers:
 
     async def leave(self) -> None:
         """Give the lease back: what this process still holds is free at once."""
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        await end(*self._tasks)
         with suppress(DatabaseUnavailableError):
             await self._db.execute(_LEAVE, id=self.id)
 

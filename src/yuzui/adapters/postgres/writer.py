@@ -16,6 +16,7 @@ import structlog
 
 from yuzui.adapters.postgres import queries
 from yuzui.adapters.postgres.attempt import AttemptPen, Chunk, Position
+from yuzui.adapters.postgres.background import end
 from yuzui.adapters.postgres.link import LOST, ROLLED_BACK, Link
 from yuzui.adapters.postgres.payloads import clean_text, payload
 from yuzui.errors import FencedOutError, YuzuiError
@@ -68,9 +69,7 @@ class Writer:
         with suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 await self._idle.wait()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
+        await end(self._task)
         await self._link.close()
 
     def open(self, claim: Claim, position: Position) -> AttemptPen:
