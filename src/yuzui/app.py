@@ -102,9 +102,9 @@ class App(Generic[D]):
         self.deps = deps
         self.assets = assets
         self.title: Text = title or {"en": name, "zh": name}
-        self.engine = engine
-        self.on_lost_client = on_lost_client
-        self.on_repeat = on_repeat
+        self.engine: Literal["json", "native"] = engine
+        self.on_lost_client: Literal["cancel", "continue"] = on_lost_client
+        self.on_repeat: Literal["abort", "finalize"] = on_repeat
         self.fallback = fallback
         self.ids = tuple(ids)
         self.blocks = tuple(blocks)

@@ -7,7 +7,7 @@ goes through the attempt's log, fenced by its token.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, assert_never
+from typing import Any, Literal, assert_never
 
 from yuzui.app import App, Intent
 from yuzui.budget import Budget, Deadline, Meter
@@ -46,7 +46,7 @@ EFFECT_BUDGET = Budget(model_calls=1, tool_calls=1, seconds=60.0)
 class AppRuntime:
     """An app with what it needs to run: its router, its contexts, and which of its tools are out of reach right now."""
 
-    app: App[object]
+    app: App[Any]
     router: Router
     context: ContextFactory
     unavailable: Callable[[], frozenset[str]]

@@ -58,7 +58,7 @@ class Confirm:
     mode: Literal["confirmation_required"] = field(default="confirmation_required", init=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.tool, WriteTool):
+        if not isinstance(self.tool, WriteTool):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
             raise DeclarationError(f"Confirm takes a write tool; {getattr(self.tool, 'name', self.tool)!r} is not one")
 
 
@@ -80,7 +80,7 @@ class BoundedReact:
         if missing:
             raise DeclarationError(f"must_use holds tools that are not in tools: {', '.join(missing)}")
         for tool in self.may_propose:
-            if not isinstance(tool, WriteTool):
+            if not isinstance(tool, WriteTool):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
                 raise DeclarationError("BoundedReact(may_propose=…) takes write tools")
 
 

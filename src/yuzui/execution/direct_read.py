@@ -9,6 +9,7 @@ from yuzui.budget import Deadline
 from yuzui.errors import PostconditionError, YuzuiError
 from yuzui.execution.endings import message, succeeded
 from yuzui.execution.scope import Execution
+from yuzui.model.json_values import is_mapping
 from yuzui.model.messages import SystemMessage, UserMessage
 from yuzui.model.port import ModelRequest
 from yuzui.policy import DirectRead
@@ -32,6 +33,9 @@ async def direct_read(policy: DirectRead, execution: Execution) -> Ending:
     slots = {**execution.route.slots, **execution.route.targets}
     arguments = policy.arguments(slots) if policy.arguments else _known(policy, slots)
     observation = await execution.gateway.call(CallRequest(tool=policy.tool.name, arguments=arguments, step="direct"))
+    if observation.explained:  # the tool says what is missing; that is an answer, and it is labelled as no result
+        told = message(execution.run, observation.text, source="fallback")
+        return succeeded(told, "answered", execution.meter)
     if observation.outcome != "ok":
         raise ToolFailedError(observation.text)
     _check(policy, observation)
@@ -55,9 +59,8 @@ def _known(policy: DirectRead, slots: dict[str, str]) -> dict[str, Any]:
 
 
 def _check(policy: DirectRead, observation: Observation) -> None:
-    value = observation.value
-    held: dict[str, Any] = value if isinstance(value, dict) else {}
-    missing = [name for name in policy.requires if held.get(name) is None]
+    value: Any = observation.value
+    missing = [name for name in policy.requires if not is_mapping(value) or value.get(name) is None]
     if missing:
         raise PostconditionError(f"the result of {policy.tool.name} lacks {', '.join(missing)}")
 

@@ -7,26 +7,10 @@ from functools import cache
 import nh3
 from markdown_it import MarkdownIt
 
-_TAGS = {
-    "p",
-    "br",
-    "strong",
-    "em",
-    "s",
-    "code",
-    "pre",
-    "ul",
-    "ol",
-    "li",
-    "blockquote",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
+_TAGS = {"p", "br", "strong", "em", "s", "code", "pre", "ul", "ol", "li", "blockquote", "hr"} | {
+    *("h1", "h2", "h3", "h4", "h5", "h6"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
 }
-_TAGS |= {"table", "thead", "tbody", "tr", "th", "td", "hr"}
 # A character that Markdown or HTML could give a meaning; text without one needs no parser.
 # An underscore inside a word (`incident_7`) means nothing in CommonMark.
 _MARKED = re.compile(r"[*`#\[\]<>&|~\\]|(?<!\w)_|_(?!\w)|^\s*(?:[-+]|\d+[.)])\s|^ {4}", re.MULTILINE)

@@ -4,7 +4,6 @@ import hashlib
 import json
 import math
 import unicodedata
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -14,6 +13,7 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
+from yuzui.model.json_values import is_items, is_mapping, is_set
 from yuzui.tools.observation import Observation
 from yuzui.tools.tool import Tool
 
@@ -36,11 +36,11 @@ def canonical(value: Any) -> Any:
             return value.isoformat()
         case BaseModel():
             return canonical(value.model_dump())
-        case Mapping():
+        case _ if is_mapping(value):
             return {str(key): canonical(value[key]) for key in sorted(value, key=str)}
-        case list() | tuple():
+        case _ if is_items(value):
             return [canonical(item) for item in value]
-        case set() | frozenset():
+        case _ if is_set(value):
             return sorted((canonical(item) for item in value), key=str)
         case UUID():
             return str(value)

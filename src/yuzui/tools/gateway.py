@@ -9,7 +9,6 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -90,9 +89,16 @@ class _Done:
     text: str
     value: Any = None
     transient: bool = False
+    explained: bool = False
     reused: bool = False
     action_id: str | None = None
     result: ToolResult | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Written:
+    result: ToolResult
+    reused: bool = False
 
 
 class Gateway:
@@ -223,6 +229,7 @@ class Gateway:
             duration_ms=ms,
             reused=done.reused,
             transient=done.transient,
+            explained=done.explained,
             action_id=done.action_id,
             cards=result.cards if result else (),
             provenance=result.provenance if result else (),
@@ -261,19 +268,19 @@ class Gateway:
     async def _transactional(self, tool: WriteTool, arguments: BaseModel, action: PendingAction, key: str) -> _Done:
         scope = self._scope
 
-        async def write() -> Any:
-            opened: AbstractAsyncContextManager[Any] = scope.ledger.transaction(
+        async def write() -> _Written:
+            opened = scope.ledger.transaction(
                 key=key, run_id=scope.run_id, tool=tool.name, owner=action.owner, arguments=action.arguments
             )
             async with opened as ledger:
                 if ledger.earlier is not None:
-                    return ToolResult(value=(ledger.earlier.result or {}).get("value")), True
+                    return _Written(result=ToolResult(value=(ledger.earlier.result or {}).get("value")), reused=True)
                 ctx = scope.context(scope.caller, run_id=scope.run_id, db=ledger.db, idempotency_key=key)
                 if tool.check is not None:
                     await tool.check(ctx, arguments)
                 result = _result(await _invoke(tool, ctx, arguments))
                 await ledger.done({"value": as_json(result.value)})
-                return result, False
+                return _Written(result=result)
 
         return await self._guarded(tool, write)
 
@@ -322,7 +329,7 @@ class Gateway:
                 transient=not unknown_on_fault,
             )
         except ToolError as error:
-            return _Done(outcome="error", text=error.message, transient=error.transient)
+            return _Done(outcome="error", text=error.message, transient=error.transient, explained=True)
         except (FencedOutError, DatabaseUnavailableError):
             raise
         except YuzuiError as error:
@@ -338,10 +345,8 @@ class Gateway:
                 text=f"{tool.name} failed ({type(error).__name__}).",
                 transient=isinstance(error, OSError) and not unknown_on_fault,
             )
-        reused = False
-        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], ToolResult):
-            value, reused = value
-        result = _result(value)
+        result = value.result if isinstance(value, _Written) else _result(value)
+        reused = isinstance(value, _Written) and value.reused
         ready = as_json(result.value)
         return _Done(outcome="ok", text=json_text(ready), value=ready, result=result, reused=reused)
 

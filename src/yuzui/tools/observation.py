@@ -14,7 +14,7 @@ class Observation:
 
     `value` is the JSON-ready result (None unless `ok` or reused); `text` is what model and public log read, cut to the
     tool's `max_output`; `counted` says whether a tool call of the budget was spent; `action_id` is set when a draft
-    created a pending action: the engine stops there.
+    created a pending action: the engine stops there. `explained` when the text is the tool's own word for a person.
     """
 
     call_id: str
@@ -26,6 +26,7 @@ class Observation:
     reused: bool = False
     counted: bool = True
     transient: bool = False
+    explained: bool = False
     action_id: str | None = None
     cards: tuple[Card, ...] = ()
     provenance: tuple[ProvenanceNote, ...] = ()

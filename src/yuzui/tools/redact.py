@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from yuzui.model.json_values import is_items, is_mapping
+
 MASK = "[secret]"
 _PATTERNS = tuple(
     re.compile(pattern)
@@ -44,16 +46,14 @@ def redact_text(text: str) -> str:
 def redact_arguments(value: Any, private: frozenset[str]) -> dict[str, Any]:
     """Arguments for public events: private fields masked by name, secrets masked in every string, at any depth."""
     cleaned = _clean(value, private)
-    return cleaned if isinstance(cleaned, dict) else {"value": cleaned}
+    return dict(cleaned) if is_mapping(cleaned) else {"value": cleaned}
 
 
 def _clean(value: Any, private: frozenset[str]) -> Any:
-    match value:
-        case dict():
-            return {key: MASK if key in private else _clean(item, private) for key, item in value.items()}
-        case list() | tuple():
-            return [_clean(item, private) for item in value]
-        case str():
-            return redact_text(value)
-        case _:
-            return value
+    if isinstance(value, str):
+        return redact_text(value)
+    if is_mapping(value):
+        return {key: MASK if key in private else _clean(item, private) for key, item in value.items()}
+    if is_items(value):
+        return [_clean(item, private) for item in value]
+    return value

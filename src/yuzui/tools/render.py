@@ -11,6 +11,8 @@ from uuid import UUID
 import orjson
 from pydantic import BaseModel
 
+from yuzui.model.json_values import is_items, is_mapping, is_set
+
 LINE_SEPARATORS = {0x2028: "\n", 0x2029: "\n", 0x85: "\n", 0: ""}
 
 
@@ -25,9 +27,9 @@ def as_json(value: Any) -> Any:
             return as_json(value.value)
         case BaseModel():
             return as_json(value.model_dump())
-        case dict():
+        case _ if is_mapping(value):
             return {as_json(str(key)): as_json(item) for key, item in value.items()}
-        case list() | tuple() | set() | frozenset():
+        case _ if is_items(value) or is_set(value):
             return [as_json(item) for item in value]
         case datetime() | date() | time():
             return value.isoformat()

@@ -7,6 +7,7 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, ConfigDict, create_model
 
 from yuzui.errors import DeclarationError
+from yuzui.model.json_values import is_items, is_mapping
 
 OWNER_WORDS = frozenset(
     {
@@ -54,7 +55,7 @@ def arguments_model(function: Callable[..., Any]) -> type[BaseModel]:
 
 def refuse_owner_fields(tool: str, schema: Any) -> None:
     """Raise `DeclarationError` when any property of the schema, at any depth, names an owner (R-TOOL-02)."""
-    if isinstance(schema, dict):
+    if is_mapping(schema):
         for name in schema.get("properties", {}):
             if name.lower() in OWNER_WORDS:
                 raise DeclarationError(
@@ -62,25 +63,20 @@ def refuse_owner_fields(tool: str, schema: Any) -> None:
                 )
         for value in schema.values():
             refuse_owner_fields(tool, value)
-    elif isinstance(schema, list):
+    elif is_items(schema):
         for value in schema:
             refuse_owner_fields(tool, value)
 
 
 def json_schema(model: type[BaseModel]) -> dict[str, Any]:
     """The JSON Schema object that a model sees: titles dropped, `$defs` kept."""
-    schema = model.model_json_schema()
-    _drop_titles(schema)
+    schema: dict[str, Any] = _without_titles(model.model_json_schema())
     schema.setdefault("properties", {})
     return schema
 
 
-def _drop_titles(schema: Any) -> None:
-    if isinstance(schema, dict):
-        if isinstance(schema.get("title"), str):
-            del schema["title"]
-        for value in schema.values():
-            _drop_titles(value)
-    elif isinstance(schema, list):
-        for value in schema:
-            _drop_titles(value)
+def _without_titles(schema: Any) -> Any:
+    if is_mapping(schema):
+        kept = {name: value for name, value in schema.items() if name != "title" or not isinstance(value, str)}
+        return {name: _without_titles(value) for name, value in kept.items()}
+    return [_without_titles(value) for value in schema] if is_items(schema) else schema

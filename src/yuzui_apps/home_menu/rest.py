@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from yuzui import App, Ctx, InvalidInputError, ToolError
+from yuzui import App, Ctx, InvalidInputError, McpUnavailableError, ToolError
 from yuzui_apps.home_menu.nutrition import answer_for
 from yuzui_apps.home_menu.services import Menu
 
@@ -229,4 +229,6 @@ def _nutrition(app: App[Menu]) -> None:
         try:
             return dict((await answer_for(ctx, food, amount)).value)
         except ToolError as error:
+            if error.transient:
+                raise McpUnavailableError(error.message) from error
             raise InvalidInputError(error.message) from error

@@ -11,7 +11,7 @@ import pytest
 from yuzui.app import App
 from yuzui.budget import Budget
 from yuzui.conversation import AppRuntime, Conversation, Ports
-from yuzui.errors import ActionExpiredError, PostconditionError, RequiredToolMissingError
+from yuzui.errors import ActionExpiredError, PostconditionError, RequiredToolMissingError, ToolError
 from yuzui.execution.direct_read import ToolFailedError
 from yuzui.execution.react import JsonActionEngine
 from yuzui.guard import Block
@@ -38,6 +38,7 @@ class Shelf:
     def __init__(self) -> None:
         self.added: list[tuple[str, str]] = []
         self.fail = False
+        self.missing = ""
 
 
 class Actions:
@@ -181,6 +182,8 @@ def declare(folder: Path, shelf: Shelf) -> App[Shelf]:
     @app.read
     async def look(ctx: Ctx[Shelf]) -> dict[str, Any]:
         """What is on the shelf."""
+        if ctx.deps.missing:
+            raise ToolError(ctx.deps.missing)
         if ctx.deps.fail:
             return {"items": None}
         return {"items": [name for user, name in ctx.deps.added if user == ctx.owner.user]}
@@ -377,3 +380,12 @@ async def test_a_failing_read_is_a_failed_run_and_no_answer(tmp_path: Path) -> N
     world.shelf.added = None  # type: ignore[assignment]  # the tool breaks
     with pytest.raises(ToolFailedError):
         await world.say("看看架子")
+
+
+async def test_R_DEG_02_what_a_tool_says_is_missing_is_an_answer_labelled_as_a_fallback(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.shelf.missing = "架子今天不开放。"
+    ending = await world.say("看看架子")
+    assert ending.status == "succeeded"
+    assert ending.message is not None
+    assert (ending.message.text, ending.message.source, ending.message.grounded) == ("架子今天不开放。", "fallback", False)
