@@ -193,32 +193,10 @@ class Gateway:
                 case WriteTool():
                     done = await self._draft(tool, arguments)
         finally:
-            text = redact_text(done.text)[: tool.max_output]
-            if ignored:
-                text += f"\n(ignored unknown fields: {', '.join(ignored)})"
+            # Also when the run is cancelled: a call that began has an end in the log and in the audit.
             ms = round((time.monotonic() - started) * 1000)
-            effect = "draft" if isinstance(tool, WriteTool) and scope.confirmed is None else tool.effect
-            scope.log.emit(
-                ToolFinished(
-                    call_id=request.call_id,
-                    tool=tool.name,
-                    outcome=done.outcome,
-                    observation=text,
-                    duration_ms=ms,
-                    reused=done.reused,
-                )
-            )
-            scope.log.record(
-                ToolCallRecord(
-                    key=call_key,
-                    tool=tool.name,
-                    effect=effect,
-                    arguments=public,
-                    outcome=done.outcome,
-                    ms=ms,
-                    reused=done.reused,
-                )
-            )
+            text = _public_text(tool, done, ignored)
+            self._report(request, tool, public, done, text, ms, call_key)
         result = done.result
         return Observation(
             call_id=request.call_id,
@@ -233,6 +211,33 @@ class Gateway:
             action_id=done.action_id,
             cards=result.cards if result else (),
             provenance=result.provenance if result else (),
+        )
+
+    def _report(
+        self, request: CallRequest, tool: AnyTool, public: dict[str, Any], done: _Done, text: str, ms: int, key: str
+    ) -> None:
+        log = self._scope.log
+        effect = "draft" if isinstance(tool, WriteTool) and self._scope.confirmed is None else tool.effect
+        log.emit(
+            ToolFinished(
+                call_id=request.call_id,
+                tool=tool.name,
+                outcome=done.outcome,
+                observation=text,
+                duration_ms=ms,
+                reused=done.reused,
+            )
+        )
+        log.record(
+            ToolCallRecord(
+                key=key,
+                tool=tool.name,
+                effect=effect,
+                arguments=public,
+                outcome=done.outcome,
+                ms=ms,
+                reused=done.reused,
+            )
         )
 
     async def _read(self, tool: ReadTool, arguments: BaseModel) -> _Done:
@@ -422,6 +427,11 @@ def _validate(tool: AnyTool, raw: Mapping[str, Any]) -> tuple[BaseModel, tuple[s
         ignored = tuple(sorted(name for name in known if name not in tool.arguments.model_fields))
         known = {name: value for name, value in known.items() if name not in ignored}
     return tool.arguments.model_validate(known), ignored
+
+
+def _public_text(tool: AnyTool, done: _Done, ignored: tuple[str, ...]) -> str:
+    text = redact_text(done.text)[: tool.max_output]
+    return f"{text}\n(ignored unknown fields: {', '.join(ignored)})" if ignored else text
 
 
 def _explain(tool: AnyTool, error: ValidationError) -> str:

@@ -388,4 +388,8 @@ async def test_R_DEG_02_what_a_tool_says_is_missing_is_an_answer_labelled_as_a_f
     ending = await world.say("看看架子")
     assert ending.status == "succeeded"
     assert ending.message is not None
-    assert (ending.message.text, ending.message.source, ending.message.grounded) == ("架子今天不开放。", "fallback", False)
+    assert (ending.message.text, ending.message.source, ending.message.grounded) == (
+        "架子今天不开放。",
+        "fallback",
+        False,
+    )
