@@ -1,9 +1,10 @@
 """The core of one process: stores, conversation, dispatcher and confirmations over one database."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from yuzui.adapters.postgres.births import Limits
 from yuzui.adapters.postgres.database import PooledDatabase
@@ -29,6 +30,8 @@ from yuzui.settings import Settings
 from yuzui.tools.context import Ctx, utc_now
 from yuzui.tools.gateway import ContextFactory
 from yuzui.tools.mcp import McpServer
+
+LISTENER_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,6 +97,9 @@ async def start_core(
     )
     stack.push_async_callback(heart.stop)
     await heart.start()
+    with suppress(TimeoutError):  # so that a server that says it is ready is; without the listener it works by polling
+        async with asyncio.timeout(LISTENER_SECONDS):
+            await heart.listener.listening.wait()
     return Core(
         heart=heart,
         contexts=contexts,
