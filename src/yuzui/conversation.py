@@ -5,7 +5,7 @@ goes through the attempt's log, fenced by its token.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, assert_never
 
@@ -20,6 +20,7 @@ from yuzui.execution.direct_read import direct_read
 from yuzui.execution.drafts import Drafting
 from yuzui.execution.endings import clarify
 from yuzui.execution.engine import Engine
+from yuzui.execution.estimate import estimator
 from yuzui.execution.fallbacks import blocked_ending, degraded_ending, nothing_to_confirm
 from yuzui.execution.scope import Execution
 from yuzui.guard import Screened, screen
@@ -147,6 +148,8 @@ class Conversation:
             ttl_s=self._ports.action_ttl_s,
         )
         scope = self._scope(runtime, claim, log, meter, catalog, drafting)
+        if isinstance(declared, BoundedReact) and self._ports.model is not None:
+            scope = replace(scope, estimate=estimator(MeteredModel(self._ports.model, meter, log.record), meter.deadline))
         execution = self._execution(claim, route, policy, scope)
         match declared:
             case DirectRead():

@@ -9,7 +9,7 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 from uuid import uuid4
@@ -68,7 +68,10 @@ class CallRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GatewayScope:
-    """What a gateway may do for one run: whose, with which catalog, and which confirmed action, if any."""
+    """What a gateway may do for one run: whose, with which catalog, and which confirmed action, if any.
+
+    `estimate` lets a read ask the run's metered model for a figure it has no source for; a direct read has none.
+    """
 
     caller: Caller
     run_id: str
@@ -81,6 +84,7 @@ class GatewayScope:
     fence: Fence = field(default_factory=Fence)
     propose: Proposer | None = None
     confirmed: tuple[WriteTool, PendingAction] | None = None
+    estimate: Callable[[str], Awaitable[str | None]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -244,6 +248,8 @@ class Gateway:
         scope = self._scope
         for left in range(tool.retries, -1, -1):
             ctx = scope.context(scope.caller, run_id=scope.run_id)
+            if scope.estimate is not None:
+                ctx = replace(ctx, estimate=scope.estimate)
             done = await self._guarded(tool, partial(_invoke, tool, ctx, arguments))
             if not (done.transient and left and scope.meter.deadline.remaining() > 0.2):
                 return done

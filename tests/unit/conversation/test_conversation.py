@@ -39,6 +39,7 @@ class Shelf:
         self.added: list[tuple[str, str]] = []
         self.fail = False
         self.missing = ""
+        self.estimator: object = "not asked"
 
 
 class Actions:
@@ -182,6 +183,7 @@ def declare(folder: Path, shelf: Shelf) -> App[Shelf]:
     @app.read
     async def look(ctx: Ctx[Shelf]) -> dict[str, Any]:
         """What is on the shelf."""
+        ctx.deps.estimator = ctx.estimate
         if ctx.deps.missing:
             raise ToolError(ctx.deps.missing)
         if ctx.deps.fail:
@@ -191,6 +193,8 @@ def declare(folder: Path, shelf: Shelf) -> App[Shelf]:
     @app.read
     async def books(ctx: Ctx[Shelf], word: str) -> list[str]:
         """Books about a word."""
+        if word == "估计" and ctx.estimate is not None:
+            word = await ctx.estimate("how many?") or "nothing"
         return [f"all about {word}"]
 
     @app.write(summary=lambda ctx, a: f"{ctx.today}: {a.name}")
@@ -393,3 +397,13 @@ async def test_R_DEG_02_what_a_tool_says_is_missing_is_an_answer_labelled_as_a_f
         "fallback",
         False,
     )
+
+
+async def test_R_PROV_01_a_tool_may_ask_for_an_estimate_in_a_loop_and_never_in_a_direct_read(tmp_path: Path) -> None:
+    script = [Say(text=use("books", word="估计")), Say(text='{"n": 7}'), Say(text=final("好"))]
+    world = World(tmp_path, ScriptedModel(script=script))
+    ending = await world.say("关于河流的书")
+    assert [event.observation for event in world.log.of(ToolFinished)] == ['["all about {\\"n\\": 7}"]']
+    assert ending.usage["model_calls"] == 3
+    await world.say("看看架子")
+    assert world.shelf.estimator is None
