@@ -2,14 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 
 import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
-
 from tests.integration.heart_case import ALICE, answer, delta, echo, heart, message, prepare, send, until, whole
+
 from yuzui.adapters.postgres.heart import Heart, HeartOptions
 from yuzui.errors import FencedOutError
 from yuzui.runs.audit import ToolCallRecord
@@ -22,9 +21,9 @@ MANY = HeartOptions(dispatch=DispatchOptions(concurrency=200))
 
 
 @pytest.fixture
-async def dsn(migrated_dsn: str) -> AsyncIterator[str]:
+async def dsn(migrated_dsn: str) -> str:
     await prepare(migrated_dsn)
-    yield migrated_dsn
+    return migrated_dsn
 
 
 async def talk(claim: Claim, log: AttemptLog) -> None:
@@ -183,7 +182,7 @@ async def test_B06_10_a_listener_that_cannot_connect_does_not_spin(dsn: str) -> 
             await until(lambda: not beats.listener.listening.is_set())
             await asyncio.sleep(0.5)
             assert beats.listener.reconnects == before
-        await until(lambda: beats.listener.listening.is_set())
+        await until(beats.listener.listening.is_set)
 
 
 class _closed:  # noqa: N801  reads as a block: while the database is closed
@@ -253,7 +252,7 @@ async def test_B06_13_idle_readers_hold_no_connection(dsn: str) -> None:
     async with heart(dsn, wait) as beats:
         accepted = await send(beats, message(await _session(beats)))
         readers = [asyncio.create_task(whole(beats, accepted.run.id, number % 2)) for number in range(40)]
-        await until(lambda: sum(map(len, beats.hub._readers.values())) == 40)
+        await until(lambda: beats.hub.followers == 40)
         for _ in range(20):
             await beats.sessions.get(ALICE.owner, accepted.run.session_id)
         async with await psycopg.AsyncConnection.connect(dsn) as other:

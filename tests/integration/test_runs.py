@@ -1,13 +1,12 @@
 """Births, idempotency, order of a session, cancellation, retries, hand-over."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-
 from tests.integration.heart_case import ALICE, BOB, answer, delta, echo, heart, message, prepare, send, until, whole
+
 from yuzui.adapters.postgres.births import Limits
 from yuzui.adapters.postgres.heart import Heart, HeartOptions
 from yuzui.adapters.postgres.workers import LeaseOptions
@@ -30,9 +29,9 @@ FAST_RETRY = HeartOptions(dispatch=DispatchOptions(retry_s=0.05))
 
 
 @pytest.fixture
-async def dsn(migrated_dsn: str) -> AsyncIterator[str]:
+async def dsn(migrated_dsn: str) -> str:
     await prepare(migrated_dsn)
-    yield migrated_dsn
+    return migrated_dsn
 
 
 async def _session(beats: Heart, caller: Caller = ALICE) -> str:

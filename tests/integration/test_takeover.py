@@ -3,15 +3,14 @@
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-
 from tests.integration.heart_case import ALICE, answer, delta, heart, message, prepare, send, whole
 from tests.integration.worker_process import STEPS
+
 from yuzui.adapters.postgres.heart import Heart, HeartOptions
 from yuzui.runs.dispatcher import DispatchOptions
 from yuzui.runs.log import AttemptLog
@@ -21,11 +20,11 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-async def dsn(migrated_dsn: str) -> AsyncIterator[str]:
+async def dsn(migrated_dsn: str) -> str:
     await prepare(migrated_dsn)
     async with await psycopg.AsyncConnection.connect(migrated_dsn, autocommit=True) as connection:
         await connection.execute("CREATE TABLE public.effects (n integer)")
-    yield migrated_dsn
+    return migrated_dsn
 
 
 async def _killed_after(dsn: str, session: str, step: int) -> str:

@@ -5,8 +5,10 @@ It accepts one run, works on it step by step (an event, a ledger entry, a flush 
 
 import asyncio
 import sys
+from typing import Any
 
 from tests.integration.heart_case import ALICE, delta, heart, message
+
 from yuzui.adapters.postgres.heart import Heart
 from yuzui.runs.log import AttemptLog
 from yuzui.runs.run import Claim
@@ -24,7 +26,7 @@ async def main(dsn: str, session_id: str) -> None:
 
     async def work(claim: Claim, log: AttemptLog) -> None:
         for number in range(STEPS):
-            scope = {"run_id": claim.run.id, "tool": "add", "owner": ALICE.owner, "arguments": {"n": number}}
+            scope: dict[str, Any] = {"run_id": claim.run.id, "tool": "add", "owner": ALICE.owner, "arguments": {}}
             async with beats.ledger.transaction(key=f"{claim.run.id}:{number}", **scope) as ledger:
                 if ledger.earlier is None:
                     await ledger.db.execute("INSERT INTO public.effects VALUES (%(n)s)", n=number)

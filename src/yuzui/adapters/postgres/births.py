@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 import orjson
 import psycopg
+import structlog
 
 from yuzui.adapters.postgres import queries
 from yuzui.adapters.postgres.attempt import Position
@@ -33,6 +34,7 @@ from yuzui.runs.run import Accepted, Claim, NewRun
 _SQL = queries.load(Path(__file__).parent / "sql" / "births.sql")
 _BIRTHS, _UNBORN = _SQL["births"].encode(), _SQL["unborn"].encode()
 
+_log = structlog.get_logger(__name__)
 _BATCH: Final = 64
 _RETRY_AFTER_S: Final = 2.0
 BIRTH_POSITION: Final = Position(last_seq=2, revision=0)
@@ -145,6 +147,10 @@ class Births:
             except YuzuiError as error:
                 for birth in batch:
                     _fail(birth, error)
+            except Exception:  # noqa: BLE001  births serve every request: a fault costs this batch only
+                _log.exception("births_failed", runs=[birth.new.id for birth in batch])
+                for birth in batch:
+                    _fail(birth, YuzuiError("the run could not be stored"))
             except asyncio.CancelledError:
                 for birth in batch:
                     _fail(birth, ShuttingDownError())

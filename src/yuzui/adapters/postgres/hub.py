@@ -8,9 +8,10 @@ keeps its own position and takes only the event that follows it, so no order of 
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+import structlog
 
 from yuzui.adapters.postgres import queries
 from yuzui.adapters.postgres.background import end
@@ -22,6 +23,7 @@ from yuzui.runs.events import StoredEvent
 _SQL = queries.load(Path(__file__).parent / "sql" / "events.sql")
 _READ, _LAST_SEQS = _SQL["read_events"].encode(), _SQL["last_seqs"].encode()
 
+_log = structlog.get_logger(__name__)
 _PAGE: Final = 1_000
 _BUFFERED: Final = 512  # events a slow reader may leave lying before it falls back to reading the log
 _TAILS: Final = 512  # runs whose first events are kept in memory for readers that come at once
@@ -82,6 +84,11 @@ class Hub:
         self._readers: dict[str, set[_Reader]] = {}
         self._tails: OrderedDict[str, list[StoredEvent]] = OrderedDict()
         self._poller: asyncio.Task[None] | None = None
+
+    @property
+    def followers(self) -> int:
+        """How many readers follow a run now."""
+        return sum(len(readers) for readers in self._readers.values())
 
     def start(self) -> None:
         """Begin the slow poll."""
@@ -184,8 +191,12 @@ class Hub:
             await asyncio.sleep(self._poll_s)
             if not self._readers:
                 continue
-            with suppress(DatabaseUnavailableError):
+            try:
                 await self._look()
+            except DatabaseUnavailableError as error:
+                _log.debug("poll_failed", error=error.code)
+            except Exception:  # noqa: BLE001  every reader relies on the poll: it never ends
+                _log.exception("poll_crashed")
 
     async def _look(self) -> None:
         with translated():

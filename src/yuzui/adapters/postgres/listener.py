@@ -94,5 +94,10 @@ class Listener:
                     self._hub.announce(notice.payload.split(","))
 
     def _control(self, payload: str) -> None:
-        if self.on_control is not None:
-            self.on_control(orjson.loads(payload))
+        try:
+            message = orjson.loads(payload)
+        except orjson.JSONDecodeError:
+            _log.warning("signal_not_understood", length=len(payload))
+            return
+        if self.on_control is not None and isinstance(message, dict):
+            self.on_control(message)

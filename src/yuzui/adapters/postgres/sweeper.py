@@ -96,4 +96,6 @@ class Sweeper:
                 await self.sweep()
             except YuzuiError as error:
                 _log.warning("sweep_failed", error=error.code)
+            except Exception:  # noqa: BLE001  the sweeper is the last one who finds what was lost: it never ends
+                _log.exception("sweep_crashed")
             await asyncio.sleep(self._every_s)

@@ -118,7 +118,15 @@ class Writer:
             if self._waiting:
                 self._wake.set()
             if chunks:
-                await self._commit(chunks)
+                await self._write(chunks)
+
+    async def _write(self, chunks: list[Chunk]) -> None:
+        try:
+            await self._commit(chunks)
+        except Exception:
+            log.exception("batch_failed", runs=[chunk.attempt.run_id for chunk in chunks])
+            for chunk in chunks:
+                self._fence(chunk, YuzuiError("the run's events could not be stored"))
 
     async def _commit(self, chunks: list[Chunk]) -> None:
         """Write until it is certain that each chunk is stored, or that its attempt is fenced out."""
