@@ -13,8 +13,9 @@ from typing import Any, Literal
 import orjson
 
 from yuzui.errors import FencedOutError, IdempotencyMismatchError, NotFoundError
+from yuzui.model.calls import ModelCallRecord
 from yuzui.owner import Caller, Owner
-from yuzui.runs.audit import AuditRecord
+from yuzui.runs.audit import AuditRecord, ConfirmationRecord, ToolCallRecord
 from yuzui.runs.events import (
     ContentDelta,
     Event,
@@ -177,20 +178,16 @@ class MemoryAttemptLog:
         waiting, self._waiting = self._waiting, []
         for item in waiting:
             data = orjson.loads(orjson.dumps(item))
-            match item:
-                case RouteDecided():
-                    head.run = replace(head.run, route=data)
-                    self._state.audit.append((self.run_id, "route", data))
-                case PolicyCompiled():
-                    head.run = replace(head.run, policy=data)
-                    self._state.audit.append((self.run_id, "policy", data))
-                case _ if hasattr(item, "kind"):
-                    self._state.audit.append((self.run_id, str(data["kind"]), data))
-                    continue
-                case _:
-                    pass
-            if not hasattr(item, "kind"):
-                head.append(item)
+            if isinstance(item, ModelCallRecord | ToolCallRecord | ConfirmationRecord):
+                self._state.audit.append((self.run_id, item.kind, data))
+                continue
+            head.append(item)
+            if isinstance(item, RouteDecided):
+                head.run = replace(head.run, route=data)
+                self._state.audit.append((self.run_id, "route", data))
+            elif isinstance(item, PolicyCompiled):
+                head.run = replace(head.run, policy=data)
+                self._state.audit.append((self.run_id, "policy", data))
 
 
 class MemoryRuns:
