@@ -6,7 +6,7 @@ been lost before LISTEN took effect.
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 import psycopg
@@ -100,4 +100,4 @@ class Listener:
             _log.warning("signal_not_understood", length=len(payload))
             return
         if self.on_control is not None and isinstance(message, dict):
-            self.on_control(message)
+            self.on_control(cast("dict[str, Any]", message))
