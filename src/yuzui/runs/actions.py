@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, TypeAlias
 
 from yuzui.owner import Owner
@@ -39,7 +39,7 @@ class PendingAction:
 
 def action_digest(*, tool: str, arguments: str, owner: Owner, policy_hash: str, expires_at: datetime) -> str:
     """SHA-256 over what a person confirms; `arguments` is canonical JSON. A row whose digest differs is never executed."""
-    parts = (tool, arguments, owner.tenant, owner.user, policy_hash, expires_at.isoformat())
+    parts = (tool, arguments, owner.tenant, owner.user, policy_hash, expires_at.astimezone(UTC).isoformat())
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
 
 
@@ -92,6 +92,8 @@ class ActionStore(Protocol):
         """Move from one status to another; False when the row was not in `frm`."""
         ...
 
-    async def supersede(self, owner: Owner, action_id: str, replacement: PendingAction, *, by: str) -> PendingAction | None:
+    async def supersede(
+        self, owner: Owner, action_id: str, replacement: PendingAction, *, by: str
+    ) -> PendingAction | None:
         """Store the replacement and mark the old one `superseded`, in one transaction; None when it was not pending any more."""
         ...
