@@ -34,7 +34,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_R_POL_08_the_quickstart_app_shows_its_policy_table(written: Path) -> None:
     shown = run(written, "policy", "show", "pantry:app", "--json")
     assert shown.returncode == 0, shown.stderr
-    modes = {row["intent"]: row["mode"] for row in json.loads(shown.stdout)["intents"]}
+    modes = {row["intent"]: row["mode"] for row in json.loads(shown.stdout)}
     assert modes == {"list": "direct_read", "add": "confirmation_required", "chat": "bounded_react"}
 
 
