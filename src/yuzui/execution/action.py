@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from yuzui.execution.answer_stream import decode_string
 from yuzui.model.arguments import ArgumentsError, is_cut, parse_lenient, parse_strict
+from yuzui.model.json_values import is_mapping
 from yuzui.model.splitter import split_reasoning
 
 _MAX_CANDIDATES = 40
@@ -211,12 +212,13 @@ def _final(candidate: _Candidate) -> FinalAction | None:
 
 
 def _tool(candidate: _Candidate, name: str, allowed: Collection[str]) -> ToolAction:
-    held: Any = next((candidate.value[key] for key in _ARGUMENTS if key in candidate.value), {})
+    key = next((key for key in _ARGUMENTS if key in candidate.value), "")
+    held: Any = candidate.value.get(key)
     exact = candidate.strict and candidate.whole
     tool = resolve_name(name, allowed)
     match held:
-        case dict():
-            return ToolAction(tool=tool, arguments=held, exact=exact)
+        case _ if is_mapping(held):
+            return ToolAction(tool=tool, arguments=dict(held), exact=exact)
         case None:
             return ToolAction(tool=tool, arguments={}, exact=exact)
         case str():

@@ -81,9 +81,7 @@ class Loop:
         if self.turn.may_call_in_parallel and len(requests) > 1 and all(item.tool in reads for item in requests):
             made = await self._together(requests)
         else:
-            made = []
-            for request in requests:
-                made.append(await self._one(request))
+            made = [await self._one(request) for request in requests]
         for request, observation in zip(requests, made, strict=True):
             key = f"{request.tool}:{canonical_json(dict(request.arguments or {}))}"
             self._calls.add(key)

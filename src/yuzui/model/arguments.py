@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from yuzui.errors import InvalidInputError
+from yuzui.model.json_values import is_items, is_mapping
 
 MAX_DEPTH = 20
 MAX_CHARS = 100_000
@@ -52,7 +53,9 @@ def parse_strict(text: str | None) -> dict[str, Any]:
         return {}
     value = _decode(text)
     if isinstance(value, str):
-        value = _decode(value) if value.strip() else {}
+        if not value.strip():
+            return {}
+        value = _decode(value)
     return _as_object(value)
 
 
@@ -101,11 +104,11 @@ def check_value(value: Any, depth: int = 0) -> None:
         case str():
             if _NOT_TEXT.search(value):
                 raise ArgumentsError("the arguments hold a character that is not text")
-        case dict():
+        case _ if is_mapping(value):
             for key, item in value.items():
                 check_value(key, depth + 1)
                 check_value(item, depth + 1)
-        case list():
+        case _ if is_items(value):
             for item in value:
                 check_value(item, depth + 1)
         case _:
@@ -133,9 +136,9 @@ def _number(text: str) -> float:
 
 
 def _as_object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
+    if not is_mapping(value):
         raise ArgumentsError(f"the arguments are {_kind(value)}, not an object")
-    return value
+    return dict(value)
 
 
 def _kind(value: Any) -> str:
@@ -209,10 +212,10 @@ def _python_literal(text: str) -> dict[str, Any] | None:
         value = _literal(tree.body)
     except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError, Warning):
         return None
-    if not isinstance(value, dict):
+    if not is_mapping(value):
         return None
     check_value(value)
-    return value
+    return dict(value)
 
 
 _NAMES: dict[str, bool | None] = {"true": True, "false": False, "null": None, "none": None}
@@ -285,7 +288,7 @@ def _strict_or_none(text: str, *, bare: bool = False) -> dict[str, Any] | None:
         value = _decode(text, bare=bare)
     except ArgumentsError:
         return None
-    return value if isinstance(value, dict) else None
+    return dict(value) if is_mapping(value) else None
 
 
 def _only_known(value: dict[str, Any], text: str) -> bool:
@@ -295,10 +298,10 @@ def _only_known(value: dict[str, Any], text: str) -> bool:
 
     def known(item: Any) -> bool:
         match item:
-            case dict():
+            case _ if is_mapping(item):
                 keys.extend(item)
                 return all(name in written and known(inner) for name, inner in item.items())
-            case list():
+            case _ if is_items(item):
                 return all(known(inner) for inner in item)
             case str():
                 return item in text or json.dumps(item, ensure_ascii=False)[1:-1] in text

@@ -42,14 +42,14 @@ class MeteredModel:
         started, outcome = time.monotonic(), "error"
         reply: ModelReply | None = None
         try:
-            reply = await self._model.complete(request, on_text)
+            reply = done = await self._model.complete(request, on_text)
             outcome = "ok"
         except YuzuiError as error:
             outcome = error.code
             raise
         finally:
             self._count(request, reply, outcome, round((time.monotonic() - started) * 1000))
-        return reply
+        return done
 
     def _count(self, request: ModelRequest, reply: ModelReply | None, outcome: str, ms: int) -> None:
         tokens_in = reply.usage.tokens_in if reply else 0

@@ -1,6 +1,6 @@
 """A gateway and a turn over fakes, so that tools, fences and engines are tested without a database or a server."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -50,7 +50,7 @@ class NoDatabase:
 
 
 @asynccontextmanager
-async def _nothing() -> AsyncIterator[Database]:
+async def _nothing() -> AsyncGenerator[Database]:
     yield NoDatabase()
 
 
@@ -78,7 +78,7 @@ class MemoryLedger:
     @asynccontextmanager
     async def transaction(
         self, *, key: str, run_id: str, tool: str, owner: Owner, arguments: dict[str, Any]
-    ) -> AsyncIterator["MemoryTransaction"]:
+    ) -> AsyncGenerator["MemoryTransaction"]:
         """Keeps the result only when the block ends normally."""
         opened = MemoryTransaction(earlier=self.entries.get(key))
         yield opened
@@ -102,21 +102,31 @@ class MemoryTransaction:
 def read_tool(fn: Callable[..., Any], **options: Any) -> ReadTool:
     """A read tool of a function whose first parameter is the context; `options` are fields of `ReadTool`."""
     arguments = arguments_model(fn)
-    about = fn.__doc__ or fn.__name__
-    made = {"name": fn.__name__, "description": about, "fn": fn, "arguments": arguments, "schema": json_schema(arguments)}
+    made = _parts(fn, arguments)
     return ReadTool(**{**made, **options})
+
+
+def _parts(fn: Callable[..., Any], arguments: type[BaseModel]) -> dict[str, Any]:
+    name = fn.__name__
+    return {
+        "name": name,
+        "description": fn.__doc__ or name,
+        "fn": fn,
+        "arguments": arguments,
+        "schema": json_schema(arguments),
+    }
 
 
 def write_tool(fn: Callable[..., Any], **options: Any) -> WriteTool:
     """A write tool of a function; its summary names the tool unless `summary` is given."""
     arguments = arguments_model(fn)
-    about = fn.__doc__ or fn.__name__
-    made = {"name": fn.__name__, "description": about, "fn": fn, "arguments": arguments, "schema": json_schema(arguments)}
+    made = _parts(fn, arguments)
 
     def summary(_ctx: Any, held: BaseModel) -> str:
         return f"{fn.__name__} {canonical_json(held)}"
 
-    return WriteTool(**{"retries": 0, "summary": summary, **made, **options})
+    more: dict[str, Any] = {"retries": 0, "summary": summary}
+    return WriteTool(**{**more, **made, **options})
 
 
 @dataclass(kw_only=True)

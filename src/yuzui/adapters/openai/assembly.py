@@ -1,5 +1,6 @@
 """Puts a reply together from the deltas of a stream, or from one whole message."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +9,7 @@ import orjson
 from yuzui.adapters.openai.errors import error_of
 from yuzui.errors import ModelStreamCutError
 from yuzui.model.arguments import ArgumentsError, parse_strict
+from yuzui.model.json_values import is_items, is_mapping
 from yuzui.model.messages import ToolCall
 from yuzui.model.port import FinishReason
 from yuzui.model.splitter import ReasoningSplitter
@@ -49,19 +51,21 @@ class Assembly:
         if payload == b"[DONE]":
             return True
         try:
-            chunk = orjson.loads(payload)
+            chunk: Any = orjson.loads(payload)
         except orjson.JSONDecodeError:
             raise ModelStreamCutError("the model's stream holds something that is not JSON") from None
-        if not isinstance(chunk, dict):
+        if not is_mapping(chunk):
             raise ModelStreamCutError("the model's stream holds something that is not a chunk")
-        if chunk.get("error"):
-            code = chunk["error"].get("code") if isinstance(chunk["error"], dict) else None
+        if problem := chunk.get("error"):
+            code = problem.get("code") if is_mapping(problem) else None
             raise error_of(code if isinstance(code, int) else 500, payload, {})
         self._usage(chunk)
-        for choice in chunk.get("choices") or ():
-            self._delta(choice.get("delta") or choice.get("message") or {})
+        for choice in _objects(chunk.get("choices")):
+            delta = choice.get("delta") or choice.get("message")
+            if is_mapping(delta):
+                self._delta(delta)
             reason = choice.get("finish_reason")
-            if reason:
+            if isinstance(reason, str) and reason:
                 self.finish_reason = _FINISH.get(reason, "stop")
         return False
 
@@ -102,22 +106,22 @@ class Assembly:
             out.append(ToolCall(id=call_id, name=slot.name, arguments=arguments, truncated=cut))
         return tuple(out)
 
-    def _usage(self, chunk: dict[str, Any]) -> None:
+    def _usage(self, chunk: Mapping[str, Any]) -> None:
         if not self.model and isinstance(chunk.get("model"), str):
             self.model = chunk["model"]
         usage = chunk.get("usage")
-        if isinstance(usage, dict):
+        if is_mapping(usage):
             read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
             self.tokens_in = read if isinstance(read, int) else self.tokens_in
             self.tokens_out = written if isinstance(written, int) else self.tokens_out
 
-    def _delta(self, delta: dict[str, Any]) -> None:
+    def _delta(self, delta: Mapping[str, Any]) -> None:
         content = delta.get("content")
         if isinstance(content, str):
             if content:
                 self._pieces.append(content)
-        elif content:
-            self._parts(content)
+        else:
+            self._pieces.extend(part["text"] for part in _objects(content) if isinstance(part.get("text"), str))
         for name in ("reasoning_content", "reasoning", "thinking"):
             hidden = delta.get(name)
             if isinstance(hidden, str) and hidden:
@@ -126,17 +130,13 @@ class Assembly:
         refusal = delta.get("refusal")
         if isinstance(refusal, str):
             self._pieces.append(refusal)
-        for call in delta.get("tool_calls") or ():
+        for call in _objects(delta.get("tool_calls")):
             self._call(call)
 
-    def _parts(self, parts: list[Any]) -> None:
-        for part in parts:
-            if isinstance(part, dict) and isinstance(part.get("text"), str):
-                self._pieces.append(part["text"])
-
-    def _call(self, delta: dict[str, Any]) -> None:
-        function = delta.get("function") or {}
-        name, call_id, index = function.get("name") or "", delta.get("id") or "", delta.get("index")
+    def _call(self, delta: Mapping[str, Any]) -> None:
+        held = delta.get("function")
+        function: Mapping[str, Any] = held if is_mapping(held) else {}
+        name, call_id, index = str(function.get("name") or ""), str(delta.get("id") or ""), delta.get("index")
         slot = self._slot(index if isinstance(index, int) else None, call_id, name)
         slot.id = slot.id or call_id
         if name and slot.name != name:
@@ -163,6 +163,11 @@ class Assembly:
         slot = _Slot()
         self._slots.append(slot)
         return slot
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    """The objects of a list; whatever else a server put there is passed over."""
+    return [item for item in value if is_mapping(item)] if is_items(value) else []
 
 
 def _whole(arguments: str) -> bool:

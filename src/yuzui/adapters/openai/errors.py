@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from yuzui.errors import ModelError, ModelOverflowError, ModelRefusedError, ModelUnavailableError
+from yuzui.model.json_values import is_mapping
 from yuzui.model.port import ToolsUnsupportedError
 from yuzui.tools.redact import redact_text
 
@@ -97,8 +98,8 @@ def message_of(body: bytes) -> str:
     except orjson.JSONDecodeError:
         return body.decode("utf-8", "replace").strip()
     for name in ("error", "message", "detail"):
-        if isinstance(value, dict) and name in value:
+        if is_mapping(value) and name in value:
             value = value[name]
-    if isinstance(value, dict) and "message" in value:
+    if is_mapping(value) and "message" in value:
         value = value["message"]
     return value if isinstance(value, str) else orjson.dumps(value).decode()
