@@ -1,6 +1,7 @@
 """Headless Chromium, one page per test, and the server it looks at.
 
-With BROWSER_BASE_URL (and BROWSER_TOKEN, BROWSER_APP) set, the scenarios that need no misbehaving server run on that one.
+Scenarios that need no misbehaving server run on the fake one and on a real `yuzui serve`, or on the server that
+BROWSER_BASE_URL (with BROWSER_TOKEN, BROWSER_APP) names.
 """
 
 import os
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Error, Page, Request, async_playwright
+from tests.acceptance.conftest import Server
 from tests.browser.fake_server import Fake, serving
 from tests.browser.site import FAKE_PHRASES, REAL_PHRASES, Site
 
@@ -74,12 +76,23 @@ def fake() -> Fake:
     return Fake()
 
 
+@pytest.fixture(scope="session")
+def real_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real server with the bundled app, started for the browser."""
+    if base := os.environ.get("BROWSER_BASE_URL"):
+        yield base.rstrip("/")
+        return
+    running = Server(tmp_path_factory.mktemp("browser-server"))
+    yield running.url
+    assert running.stop() == 0, running.output
+
+
 @pytest.fixture
 def site(request: pytest.FixtureRequest) -> Iterator[Site]:
-    """The server under test: the one named by BROWSER_BASE_URL, else a fresh fake."""
-    if base := os.environ.get("BROWSER_BASE_URL"):
-        token, app = os.environ.get("BROWSER_TOKEN", "dev-alice"), os.environ.get("BROWSER_APP", "fitmind")
-        yield Site(base_url=base.rstrip("/"), token=token, app=app, phrases=REAL_PHRASES)
+    """The server under test: a fresh fake, or the real one when the test asks for `real`."""
+    if getattr(request, "param", "fake") == "real":
+        token, app = os.environ.get("BROWSER_TOKEN", "dev-alice"), os.environ.get("BROWSER_APP", "home-menu")
+        yield Site(base_url=request.getfixturevalue("real_url"), token=token, app=app, phrases=REAL_PHRASES)
         return
     knobs: Fake = request.getfixturevalue("fake")
     with serving(knobs) as base_url:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Phrases:
-    """Messages by what the server answers to them."""
+    """Messages by what the server answers to them; `shown` is a piece of the answer to `direct`."""
 
     direct: str
+    shown: str
     confirm: str
 
 
@@ -21,5 +22,5 @@ class Site:
     phrases: Phrases
 
 
-FAKE_PHRASES = Phrases(direct="算下 BMI", confirm="记录饮食：午餐 200 克米饭")
-REAL_PHRASES = Phrases(direct="算下BMI", confirm="记录饮食：午餐吃了米饭200克")
+FAKE_PHRASES = Phrases(direct="算下 BMI", shown="BMI", confirm="记录饮食：午餐 200 克米饭")
+REAL_PHRASES = Phrases(direct="冰箱里有什么", shown="In the fridge", confirm="把两盒牛奶放进冰箱")

@@ -2,10 +2,13 @@
 
 from typing import Protocol
 
+import pytest
 from playwright.async_api import BrowserContext, Page, expect
 from tests.browser.conftest import Watch
 from tests.browser.driver import answered, say, sign_in, turn
 from tests.browser.site import Site
+
+pytestmark = pytest.mark.parametrize("site", ["fake", "real"], indirect=True)
 
 
 class Devtools(Protocol):
@@ -29,7 +32,7 @@ async def test_R_UI_01_a_direct_read_shows_its_steps_its_card_and_where_it_came_
     found = await answered(page)
     await expect(found.locator(".asked")).to_contain_text(site.phrases.direct)
     await expect(found.locator(".step").first).to_have_attribute("data-outcome", "ok")
-    await expect(found.locator(".prose")).to_contain_text("BMI")
+    await expect(found.locator(".prose")).to_contain_text(site.phrases.shown)
     await expect(found.locator(".badge-direct")).to_be_visible()
     await found.locator(".run-details > summary").click()
     await expect(found.locator(".run-details")).to_contain_text("Direct read, no model")
@@ -188,4 +191,4 @@ async def test_R_UI_01_earlier_sessions_are_listed_and_open_with_their_answers(p
     await page.locator("#new-session").click()
     await expect(page.locator(".turn")).to_have_count(0)
     await page.locator(".session-open", has_text=site.phrases.direct).first.click()
-    await expect((await answered(page)).locator(".prose")).to_contain_text("BMI")
+    await expect((await answered(page)).locator(".prose")).to_contain_text(site.phrases.shown)

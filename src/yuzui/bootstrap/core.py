@@ -16,7 +16,6 @@ from yuzui.app import App
 from yuzui.bootstrap.measuring import Measures
 from yuzui.bootstrap.models import classifier_model, main_model
 from yuzui.conversation import AppRuntime, Conversation, Ports
-from yuzui.errors import DeclarationError
 from yuzui.execution.confirmations import AppTools, Confirmations
 from yuzui.execution.engine import Engine
 from yuzui.execution.react import JsonActionEngine
@@ -60,7 +59,7 @@ async def start_core(
     worker: bool,
 ) -> Core:
     """Start the core; the stack stops it, handing over the runs in work. Raises `DeclarationError`, `SettingsError`."""
-    engines = _engines(apps)
+    engines = _engines(apps, stack)
     main = main_model(settings, stack)
     database = PooledDatabase(pool)
     contexts = {app.name: context_factory(app, database, _servers(app, stack)) for app in apps}
@@ -140,11 +139,22 @@ def _servers(app: App[Any], stack: AsyncExitStack) -> Callable[[str], McpServer]
     return servers
 
 
-def _engines(apps: Sequence[App[Any]]) -> Mapping[Literal["json", "native"], Engine]:
-    native = [app.name for app in apps if app.engine == "native"]
-    if native:
-        raise DeclarationError(f"this version has no native engine; use engine='json' in {', '.join(native)}")
-    return {"json": JsonActionEngine()}
+def _engines(apps: Sequence[App[Any]], stack: AsyncExitStack) -> Mapping[Literal["json", "native"], Engine]:
+    """Both engines. LangChain takes seconds to import: it is fetched in the background as soon as an app asks for it."""
+    from yuzui.adapters.langchain.engine import NativeEngine
+
+    engine = JsonActionEngine()
+    native = NativeEngine(fallback=engine)
+    if any(app.engine == "native" for app in apps):
+        warming = asyncio.create_task(native.warm(), name="yuzui-native-engine")
+        stack.push_async_callback(_ended, warming)
+    return {"json": engine, "native": native}
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
 
 
 def context_factory(app: App[Any], database: Database, servers: Callable[[str], McpServer]) -> ContextFactory:
