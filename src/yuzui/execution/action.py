@@ -18,6 +18,7 @@ from yuzui.model.splitter import split_reasoning
 
 _MAX_CANDIDATES = 40
 _ARGUMENTS = ("arguments", "args", "parameters", "action_input", "input")
+_BARE = frozenset({"action", "tool", "name", "thought", "reason", "cards"})
 _ANSWERS = ("answer", "final", "final_answer")
 _PREFIX = re.compile(r"^(?:default_api|functions?|tools?|api|creating|calling|call)[.:/]+", re.IGNORECASE)
 _SIGNATURE = re.compile(r"\s*\(.*\)\s*$", re.DOTALL)
@@ -211,8 +212,10 @@ def _final(candidate: _Candidate) -> FinalAction | None:
     return None
 
 
-def _tool(candidate: _Candidate, name: str, allowed: Collection[str]) -> ToolAction:
+def _tool(candidate: _Candidate, name: str, allowed: Collection[str]) -> ToolAction | None:
     key = next((key for key in _ARGUMENTS if key in candidate.value), "")
+    if not key and not candidate.value.keys() <= _BARE:
+        return None  # fields beside the call are perhaps its arguments: it never runs with none instead
     held: Any = candidate.value.get(key)
     exact = candidate.strict and candidate.whole
     tool = resolve_name(name, allowed)

@@ -33,6 +33,7 @@ from yuzui.tools.redact import redact_arguments, redact_text
 from yuzui.tools.render import as_json, json_text
 from yuzui.tools.tool import AnyTool, ReadTool, WriteTool
 
+_LOGGED_ARGUMENTS = 4_000  # characters
 # Threads cannot be cancelled: a timed-out sync tool keeps its thread until it returns, so the pool is bounded and its own.
 _THREADS = ThreadPoolExecutor(max_workers=16, thread_name_prefix="yuzui-tool")
 
@@ -153,7 +154,10 @@ class Gateway:
             arguments, ignored = _validate(tool, request.arguments)
         except ValidationError as error:
             return self._turned_away(request, "invalid", _explain(tool, error), tool)
-        key = fingerprint(tool, arguments)
+        try:
+            key = fingerprint(tool, arguments)
+        except Exception as error:  # noqa: BLE001  the tool's own key function is the app's code, and this is the edge
+            return self._turned_away(request, "error", f"{tool.name} failed ({type(error).__name__}).", tool)
         async with self._locks.setdefault(key, asyncio.Lock()):  # identical calls of one parallel step run once
             earlier = scope.fence.earlier(key) if isinstance(tool, ReadTool) else None
             if earlier is not None:
@@ -251,8 +255,9 @@ class Gateway:
             if scope.estimate is not None:
                 ctx = replace(ctx, estimate=scope.estimate)
             done = await self._guarded(tool, partial(_invoke, tool, ctx, arguments))
-            if not (done.transient and left and scope.meter.deadline.remaining() > 0.2):
-                return done
+            running = done.outcome == "timeout" and not inspect.iscoroutinefunction(tool.fn)
+            if running or not (done.transient and left and scope.meter.deadline.remaining() > 0.2):
+                return done  # a thread cannot be cancelled: a second one beside it would do the work twice (decision 5)
             await asyncio.sleep(min(0.1, scope.meter.deadline.remaining()))
         raise AssertionError("the loop above always returns")
 
@@ -388,7 +393,8 @@ class Gateway:
         """A call that executes nothing still gets an observation, and counts, so that it cannot be tried for ever (R-TOOL-04)."""
         spent = counted and self._scope.meter.reserve_tool()
         name = tool.name if tool else request.tool[:80]
-        public = redact_arguments(canonical(dict(request.arguments or {})), tool.redact if tool else frozenset())
+        given = redact_arguments(canonical(dict(request.arguments or {})), tool.redact if tool else frozenset())
+        public = _bounded(given)
         self._log_short(request, name, public, outcome, text, reused=False, effect=tool.effect if tool else "read")
         return Observation(call_id=request.call_id, tool=name, outcome=outcome, text=text, counted=spent)
 
@@ -437,7 +443,14 @@ def _validate(tool: AnyTool, raw: Mapping[str, Any]) -> tuple[BaseModel, tuple[s
 
 def _public_text(tool: AnyTool, done: _Done, ignored: tuple[str, ...]) -> str:
     text = redact_text(done.text)[: tool.max_output]
-    return f"{text}\n(ignored unknown fields: {', '.join(ignored)})" if ignored else text
+    names = ", ".join(name[:40] for name in ignored[:8])
+    return f"{text}\n(ignored unknown fields: {names})" if ignored else text
+
+
+def _bounded(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of a call that was turned away, for the log: nobody checked how long they are."""
+    length = len(json_text(arguments))
+    return arguments if length <= _LOGGED_ARGUMENTS else {"omitted_characters": length}
 
 
 def _explain(tool: AnyTool, error: ValidationError) -> str:
@@ -452,7 +465,8 @@ async def _invoke(tool: AnyTool, ctx: Ctx[Any], arguments: BaseModel) -> Any:
     values = {name: getattr(arguments, name) for name in type(arguments).model_fields}
     if inspect.iscoroutinefunction(tool.fn):
         return await tool.fn(ctx, **values)
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, partial(tool.fn, ctx, **values))
+    value = await asyncio.get_running_loop().run_in_executor(_THREADS, partial(tool.fn, ctx, **values))
+    return await value if inspect.isawaitable(value) else value
 
 
 def _result(value: Any) -> ToolResult:
