@@ -17,6 +17,7 @@ from yuzui.model.json_values import is_mapping
 from yuzui.model.splitter import split_reasoning
 
 _MAX_CANDIDATES = 40
+_LONGEST_NAME = 200
 _ARGUMENTS = ("arguments", "args", "parameters", "action_input", "input")
 _BARE = frozenset({"action", "tool", "name", "thought", "reason", "cards"})
 _ANSWERS = ("answer", "final", "final_answer")
@@ -80,13 +81,14 @@ class _Reading:
     """One pass over a reply: where candidates are and what was wrong with those that failed."""
 
     text: str
+    cut: bool
     problem: str = ""
 
 
 def parse_action(text: str, allowed: Collection[str], *, cut: bool = False) -> Action:
     """The action in a reply. `cut` says that the provider stopped at the token limit."""
     text = split_reasoning(text)[0]
-    reading = _Reading(text=text)
+    reading = _Reading(text=text, cut=cut)
     for candidate in _candidates(reading):
         action = _read(candidate, allowed)
         if action is not None:
@@ -103,7 +105,7 @@ def parse_action(text: str, allowed: Collection[str], *, cut: bool = False) -> A
 
 def resolve_name(name: str, allowed: Collection[str]) -> str:
     """The allowed tool a decorated name stands for (`default_api:x`, `functions.x`, `x(city)`); any other name as it is."""
-    if name in allowed:
+    if name in allowed or len(name) > _LONGEST_NAME:
         return name
     bare = _SIGNATURE.sub("", _PREFIX.sub("", name.strip()))
     return bare if bare in allowed else name
@@ -130,11 +132,8 @@ def _candidates(reading: _Reading) -> Iterator[_Candidate]:
     else:
         yield _Candidate(value=value, strict=True, whole=True)
         return
-    strict = list(_strict_objects(reading))
-    yield from strict
-    if strict:
-        return
-    for span in _bracketed(text):
+    yield from _strict_objects(reading)
+    for span in () if reading.cut else _bracketed(text):  # what was cut off is never repaired
         try:
             value = parse_lenient(span)
         except ArgumentsError as error:
@@ -191,7 +190,7 @@ def _read(candidate: _Candidate, allowed: Collection[str]) -> Action | None:
     if "tool" not in value and not candidate.whole:
         return None  # {"name": …} inside prose is an example, not a call
     known = resolve_name(name, allowed) in allowed
-    return _tool(candidate, name, allowed) if known or "tool" in value else None
+    return _tool(candidate, name, allowed) if known or ("tool" in value and candidate.whole) else None
 
 
 def _tool_name(value: dict[str, Any]) -> str:

@@ -101,7 +101,7 @@ class _Run:
 
     async def _call(self, action: ToolAction, reply: ModelReply) -> Answer | None:
         loop = self._loop
-        proposal = self._proposal(action, cut=reply.finish_reason == "length")
+        proposal = self._proposal(action)
         loop.writer.reset()
         loop.parse_degraded |= not action.exact
         (observation,) = await loop.dispatch([proposal])
@@ -113,12 +113,10 @@ class _Run:
         self._messages.append(UserMessage(text=loop.framed(observation)))
         return None
 
-    def _proposal(self, action: ToolAction, *, cut: bool) -> Proposal:
+    def _proposal(self, action: ToolAction) -> Proposal:
         if action.tool in self._turn.catalog.drafts and not action.exact:
             problem = "a change is only drafted from a reply that is exactly one JSON action; send it again"
             return Proposal(tool=action.tool, arguments=None, problem=problem)
-        if cut and not action.exact:
-            return Proposal(tool=action.tool, arguments=None, problem="the output stopped at the token limit")
         return Proposal(tool=action.tool, arguments=action.arguments, problem=action.problem)
 
 

@@ -17,6 +17,7 @@ from yuzui.model.json_values import is_items, is_mapping
 
 MAX_DEPTH = 20
 MAX_CHARS = 100_000
+MAX_REPAIRED = 20_000
 _STRUCTURAL = {
     "“": '"',
     "”": '"',
@@ -30,7 +31,7 @@ _STRUCTURAL = {
     "］": "]",
 }
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
-_KEY = re.compile(r"""["'“”＂]?([^"'“”＂{}\[\],:：，]+?)["'“”＂]?\s*[:：]""")
+_KEY = re.compile(r"""["'“”＂]?([^"'“”＂{}\[\],:：，]{1,80}?)["'“”＂]?\s{0,8}[:：]""")
 
 
 class ArgumentsError(InvalidInputError):
@@ -238,6 +239,8 @@ def _literal(node: ast.expr) -> Any:
             return value
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
             return -value
+        case ast.Constant():  # bytes, complex, an infinite float: valid Python that no JSON type holds
+            raise ArgumentsError("the arguments hold a value that JSON has no type for")
         case ast.Name(id=name) if name in _NAMES:
             return _NAMES[name]
         case _:
@@ -272,6 +275,8 @@ def _ends_value(text: str, at: int) -> bool:
 
 def _repaired(text: str) -> dict[str, Any] | None:
     """What the repair library makes of it, when that holds nothing the text does not have."""
+    if len(text) > MAX_REPAIRED:
+        return None
     from json_repair import repair_json
 
     repair: Callable[..., Any] = repair_json
