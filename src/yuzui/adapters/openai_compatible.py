@@ -6,6 +6,7 @@ connecting, the first token and every later one, so that a server that drips can
 
 import asyncio
 from dataclasses import dataclass, replace
+from urllib.request import getproxies
 
 import httpx2
 import orjson
@@ -13,6 +14,7 @@ import orjson
 from yuzui.adapters.openai.assembly import Assembly
 from yuzui.adapters.openai.errors import UsageUnsupportedError, error_of
 from yuzui.adapters.openai.sse import SseParser
+from yuzui.adapters.openai.transport import LeanTransport
 from yuzui.adapters.openai.wire import encode_request
 from yuzui.errors import DeadlineExceededError, ModelStreamCutError, ModelUnavailableError
 from yuzui.model.port import Capabilities, ModelReply, ModelRequest, TextSink, ToolsUnsupportedError, Usage
@@ -147,10 +149,15 @@ class OpenAICompatibleModel:
 
     def _connected(self) -> httpx2.AsyncClient:
         if self._client is None:
+            limits = httpx2.Limits(max_connections=1000, max_keepalive_connections=200)
+            loopback = self._url.startswith(_LOOPBACK)
+            # A proxy of the environment is the library's own business; only a direct connection is ours.
+            direct = loopback or not getproxies()
             self._client = httpx2.AsyncClient(
                 timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
-                limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=200),
-                trust_env=not self._url.startswith(_LOOPBACK),
+                transport=LeanTransport(limits=limits) if direct else None,
+                limits=limits,
+                trust_env=not loopback,
             )
         return self._client
 
