@@ -42,7 +42,7 @@ def prepare(messages: Sequence[Message], capabilities: Capabilities) -> tuple[Me
                     at += 1
                 keep = capabilities.wants_reasoning_back and at > loop_from
                 group = _group(message, results, number, keep_reasoning=keep)
-                number += len(message.tool_calls)
+                number += sum(isinstance(item, ToolMessage) for item in group)
                 out.extend(group if capabilities.native_tools else _as_text(group))
             case ToolMessage():
                 continue  # a result without its call: nothing may refer to it
@@ -65,11 +65,11 @@ def _group(
     calls: list[ToolCall] = []
     answers: list[Message] = []
     for call in message.tool_calls:
-        number += 1
         result = next((item for item in left if item.call_id == call.id), None)
         if result is None:
             continue  # a call that nobody answered makes the provider refuse the list
         left.remove(result)
+        number += 1
         name = _NAME.sub("_", call.name)[:64] or "unknown"
         arguments = _object_text(call)
         calls.append(ToolCall(id=f"call_{number}", name=name, arguments=arguments))

@@ -37,7 +37,7 @@ def test_B07_01_a_call_without_result_and_a_result_without_call_are_dropped() ->
 
 
 def test_B01_31_ids_are_unique_over_the_whole_list_and_pairs_stay_together() -> None:
-    messages = [called("call_1"), answered("call_1", "一"), called("call_1"), answered("call_1", "二")]
+    messages: list[Message] = [called("call_1"), answered("call_1", "一"), called("call_1"), answered("call_1", "二")]
     out = prepare([UserMessage(text="问"), *messages], NATIVE)
     calls = [call.id for m in out if isinstance(m, AssistantMessage) for call in m.tool_calls]
     results = [(m.call_id, m.text) for m in out if isinstance(m, ToolMessage)]
@@ -68,7 +68,7 @@ def test_B14_01_reasoning_goes_back_only_within_the_current_tool_loop_of_a_serve
     def thought(text: str) -> AssistantMessage:
         return AssistantMessage(text=text, reasoning="秘密")
 
-    messages = [UserMessage(text="一"), thought("旧"), UserMessage(text="二"), thought("新")]
+    messages: list[Message] = [UserMessage(text="一"), thought("旧"), UserMessage(text="二"), thought("新")]
     kept = [
         m.reasoning
         for m in prepare(messages, Capabilities(wants_reasoning_back=True))
