@@ -34,15 +34,13 @@ def _one(name: str, settings: Settings, stack: AsyncExitStack) -> Model:
     provider, colon, rest = name.partition(":")
     if not colon or not rest:
         raise SettingsError(f"YUZUI_MODEL: {name!r} is not provider:name, such as openai:gpt-4.1-mini")
+    api_key = settings.model_api_key.get_secret_value() if settings.model_api_key else None
+    capabilities = Capabilities(native_tools=settings.model_native_tools)
     if provider not in _COMPATIBLE and settings.model_base_url is None:
-        raise SettingsError(
-            f"YUZUI_MODEL: the provider {provider!r} needs YUZUI_MODEL_BASE_URL, the address of its OpenAI-compatible endpoint"
-        )
-    model = OpenAICompatibleModel(
-        rest,
-        base_url=settings.model_base_url,
-        api_key=settings.model_api_key.get_secret_value() if settings.model_api_key else None,
-        capabilities=Capabilities(native_tools=settings.model_native_tools),
-    )
+        from yuzui.adapters.langchain.chat_model import LangChainModel
+
+        options = {"api_key": api_key} if api_key else {}
+        return RetryingModel(LangChainModel(name, capabilities=capabilities, options=options))
+    model = OpenAICompatibleModel(rest, base_url=settings.model_base_url, api_key=api_key, capabilities=capabilities)
     stack.push_async_callback(model.aclose)
     return RetryingModel(model)

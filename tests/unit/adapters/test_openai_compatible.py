@@ -215,7 +215,12 @@ async def test_B01_13_after_a_stop_at_the_token_limit_only_whole_arguments_count
 
 
 async def test_R_REACT_05_reasoning_fields_and_blocks_are_private() -> None:
-    chunks = [delta(None, None, reasoning_content="秘密一"), delta("<think>秘密二</th"), delta("ink>好", "stop"), DONE]
+    chunks: list[dict[str, Any] | str] = [
+        delta(None, None, reasoning_content="秘密一"),
+        delta("<think>秘密二</th"),
+        delta("ink>好", "stop"),
+        DONE,
+    ]
     async with serving(says(*chunks)) as server:
         reply, pieces = await ask(server)
     assert reply.text == "".join(pieces) == "好"
