@@ -7,6 +7,7 @@ goes through the attempt's log, fenced by its token.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, assert_never
 
 from yuzui.app import App, Intent
@@ -149,7 +150,9 @@ class Conversation:
         )
         scope = self._scope(runtime, claim, log, meter, catalog, drafting)
         if isinstance(declared, BoundedReact) and self._ports.model is not None:
-            scope = replace(scope, estimate=estimator(MeteredModel(self._ports.model, meter, log.record), meter.deadline))
+            scope = replace(
+                scope, estimate=estimator(MeteredModel(self._ports.model, meter, log.record), meter.deadline)
+            )
         execution = self._execution(claim, route, policy, scope)
         match declared:
             case DirectRead():
@@ -157,12 +160,17 @@ class Conversation:
             case Confirm():
                 return await confirmation(declared, execution, drafting, claim.run.text)
             case BoundedReact():
-                return await bounded_react(declared, execution, await self._react(runtime, intent, claim, catalog))
+                return await bounded_react(
+                    declared, execution, await self._react(runtime, intent, declared, claim, catalog)
+                )
             case _:
                 assert_never(declared)
 
-    async def _react(self, runtime: AppRuntime, intent: Intent, claim: Claim, catalog: Catalog) -> React:
+    async def _react(
+        self, runtime: AppRuntime, intent: Intent, declared: BoundedReact, claim: Claim, catalog: Catalog
+    ) -> React:
         app, ports, run = runtime.app, self._ports, claim.run
+        check = declared.review
         earlier = await ports.sessions.recent(
             run.caller.owner, run.session_id, turns=ports.history_turns, before_run=run.id
         )
@@ -173,6 +181,7 @@ class Conversation:
             history=history(earlier, turns=ports.history_turns),
             catalog=catalog,
             on_repeat=app.on_repeat,
+            review=None if check is None else partial(check, runtime.context(run.caller, run_id=run.id)),
             suggestions=tuple(
                 text
                 for text in app.suggestions.get(run.caller.locale, ())

@@ -6,7 +6,7 @@ the run carries. A `WriteTool` cannot be given where reads are asked for: it is 
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -64,13 +64,18 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class BoundedReact:
-    """A model chooses among reads, within a budget (R-POL-04). `may_propose` offers writes as drafts only."""
+    """A model chooses among reads, within a budget (R-POL-04). `may_propose` offers writes as drafts only.
+
+    `review(ctx, text)` checks a model's answer against facts by code; what it returns is added to the answer, which then
+    counts as ungrounded.
+    """
 
     tools: Sequence[ReadTool] = ()
     must_use: Sequence[ReadTool] = field(default=(), kw_only=True)
     may_propose: Sequence[WriteTool] = field(default=(), kw_only=True)
     budget: Budget = field(default_factory=Budget, kw_only=True)
     degraded: Mapping[str, str] = field(default_factory=dict[str, str], kw_only=True)
+    review: Callable[..., Awaitable[str | None]] | None = field(default=None, kw_only=True)
     mode: Literal["bounded_react"] = field(default="bounded_react", init=False)
 
     def __post_init__(self) -> None:

@@ -1,5 +1,6 @@
 """Bounded ReAct: a model chooses among reads, within budgets and one deadline (R-POL-04)."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,6 +27,7 @@ class React:
     catalog: Catalog
     on_repeat: Literal["abort", "finalize"]
     suggestions: tuple[str, ...]
+    review: Callable[[str], Awaitable[str | None]] | None = None
 
 
 async def bounded_react(policy: BoundedReact, execution: Execution, react: React) -> Ending:
@@ -56,23 +58,24 @@ async def bounded_react(policy: BoundedReact, execution: Execution, react: React
     action = execution.gateway.drafted
     if answer.action_id is not None and action is not None:
         return _stopped_at(action, answer, execution)
-    return _answered(answer, execution)
+    note = await react.review(answer.text) if react.review is not None else None
+    return _answered(answer, execution, note)
 
 
 def _stopped_at(action: PendingAction, answer: Answer, execution: Execution) -> Ending:
     return awaiting(execution.run, action, execution.meter, answer.observations)
 
 
-def _answered(answer: Answer, execution: Execution) -> Ending:
+def _answered(answer: Answer, execution: Execution, note: str | None) -> Ending:
     called = {observation.tool for observation in answer.observations if observation.outcome in ("ok", "repeat")}
     required = set(execution.policy.required_tools)
     grounded = required <= called if required else bool(called)
     done = message(
         execution.run,
-        answer.text,
+        answer.text if note is None else f"{answer.text}\n\n{note}",
         source=answer.source,
         explanation="degraded" if answer.parse_degraded else "none",
-        grounded=grounded,
+        grounded=grounded and note is None,
         truncated=answer.truncated,
         observations=answer.observations,
     )

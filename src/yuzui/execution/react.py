@@ -49,6 +49,9 @@ class _Run:
         if isinstance(action, Broken) and not self._repaired:
             self._repaired = True
             action = await self._mended(action)
+        if isinstance(action, FinalAction | Prose) and (note := loop.reminder(with_tools=with_tools)):
+            self._messages += [AssistantMessage(text=reply.text), UserMessage(text=note)]
+            return None
         match action:
             case FinalAction(answer=text, degraded=degraded):
                 loop.parse_degraded |= degraded

@@ -54,20 +54,19 @@ app.intent(
     "add_item",
     "States a food with an amount that should go into the fridge.",
     rules=rules.ADD_ITEM,
-    policy=Confirm(
-        add_to_fridge,
-        arguments=item_arguments,
-        question={
-            "zh": "要放什么进冰箱，多少？例如：两盒牛奶。",
-            "en": "What should go into the fridge, and how much? For example: two boxes of milk.",
-        },
-    ),
-)  # fmt: skip
+    policy=Confirm(add_to_fridge, arguments=item_arguments, question=kitchen.ADD_QUESTION),
+)
 app.intent(
     "suggest",
     "Wants an idea what to cook or eat, or advice that needs fridge, family, recipes, plan or nutrition.",
     rules=rules.SUGGEST,
-    policy=BoundedReact(READS, may_propose=[add_to_fridge], budget=Budget(model_calls=4, tool_calls=6, seconds=120)),
+    policy=BoundedReact(
+        READS,
+        must_use=[family_profile],
+        may_propose=[add_to_fridge],
+        review=kitchen.allergy_note,
+        budget=Budget(model_calls=4, tool_calls=6, seconds=120),
+    ),
 )
 app.intent(
     "chat",

@@ -32,6 +32,10 @@ MEALS = {
     "lunch": {"zh": "午餐", "en": "lunch"},
     "dinner": {"zh": "晚餐", "en": "dinner"},
 }
+ADD_QUESTION = {
+    "zh": "要放什么进冰箱，多少？例如：两盒牛奶。",
+    "en": "What should go into the fridge, and how much? For example: two boxes of milk.",
+}
 TITLES = {
     "fridge": {"zh": "冰箱", "en": "Fridge"},
     "family": {"zh": "家人", "en": "Family"},
@@ -133,6 +137,18 @@ async def add_check(ctx: Ctx[Menu], arguments: NewItem) -> None:
     await ctx.deps.family(ctx.owner)
     if arguments.expires_on is not None and arguments.expires_on < ctx.today:
         raise ToolError(f"the date {arguments.expires_on.isoformat()} has passed")
+
+
+async def allergy_note(ctx: Ctx[Menu], text: str) -> str | None:
+    """A warning by code when an answer names something that a member is allergic to, whatever the answer says about it."""
+    held = text.lower()
+    members = await ctx.deps.members(ctx.owner)
+    named = [(row["name"], name) for row in members for name in row["allergies"] if name.lower() in held]
+    if not named:
+        return None
+    if ctx.caller.locale == "zh":
+        return "⚠️ 过敏提醒（由程序核对）：" + "；".join(f"{who}对{what}过敏" for who, what in named) + "。"
+    return "⚠️ Allergy check (by code): " + "; ".join(f"{who} is allergic to {what}" for who, what in named) + "."
 
 
 def fridge_text(value: Any, locale: Literal["zh", "en"]) -> str:

@@ -205,7 +205,13 @@ def declare(folder: Path, shelf: Shelf) -> App[Shelf]:
 
     app.intent("look", "Asks what is there.", rules=[Rule("看看架子")], policy=DirectRead(look, requires=("items",)))
     app.intent("add", "Adds.", rules=[Rule("放上(?P<name>[\u4e00-\u9fff]{1,9})")], policy=Confirm(add))
-    ask = BoundedReact([look, books], must_use=[books], may_propose=[add], budget=Budget(model_calls=3, tool_calls=2))
+
+    async def review(ctx: Ctx[Shelf], text: str) -> str | None:
+        return "小心" if "毒" in text else None
+
+    ask = BoundedReact(
+        [look, books], must_use=[books], may_propose=[add], review=review, budget=Budget(model_calls=3, tool_calls=2)
+    )
     app.intent("ask", "Asks about books.", rules=[Rule("关于.{1,9}的书")], policy=ask)
     app.intent("chat", "Anything else.", policy=BoundedReact([], budget=Budget(model_calls=2, tool_calls=0)))
     return app
@@ -316,6 +322,23 @@ async def test_R_POL_06_an_answer_without_its_required_tool_is_marked_ungrounded
     ending = await used.say("关于河流的书")
     assert ending.message is not None
     assert ending.message.grounded is True
+
+
+async def test_R_POL_06_a_model_that_forgets_its_required_tool_is_told_once(tmp_path: Path) -> None:
+    script = [Say(text=final("凭空回答")), Say(text=use("books", word="河流")), Say(text=final("有一本"))]
+    world = World(tmp_path, ScriptedModel(script=script))
+    ending = await world.say("关于河流的书")
+    assert ending.message is not None
+    assert (ending.message.text, ending.message.grounded) == ("有一本", True)
+    assert world.log.visible == "有一本"
+
+
+async def test_an_apps_review_adds_its_words_and_takes_the_ground_away(tmp_path: Path) -> None:
+    script = [Say(text=use("books", word="毒")), Say(text=final("有毒"))]
+    ending = await World(tmp_path, ScriptedModel(script=script)).say("关于河流的书")
+    assert ending.message is not None
+    assert ending.message.text == "有毒\n\n小心"
+    assert ending.message.grounded is False
 
 
 async def test_R_POL_06_a_required_tool_that_is_out_of_reach_fails_by_its_name(tmp_path: Path) -> None:

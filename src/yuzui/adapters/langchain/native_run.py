@@ -44,6 +44,10 @@ class NativeRun:
             return "", ()
         reply, offered = await self._ask(with_tools=with_tools)
         calls = self._accepted(reply) if offered else ()
+        if not calls and reply.text.strip() and (note := loop.reminder(with_tools=offered)):
+            self._messages += [AssistantMessage(text=reply.text), UserMessage(text=note)]
+            reply, offered = await self._ask(with_tools=with_tools)
+            calls = self._accepted(reply) if offered else ()
         if not calls:
             self.result = self._answered(reply)
             return self.result.text, ()
