@@ -14,7 +14,7 @@ _TAGS = {"p", "br", "strong", "em", "s", "code", "pre", "ul", "ol", "li", "block
 # A character that Markdown or HTML could give a meaning; text without one needs no parser.
 # An underscore inside a word (`incident_7`) means nothing in CommonMark.
 _MARKED = re.compile(r"[*`#\[\]<>&|~\\]|(?<!\w)_|_(?!\w)|^\s*(?:[-+]|\d+[.)])\s|^ {4}", re.MULTILINE)
-_IMAGE = re.compile(r"!\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])|<img\b[^>]*>", re.IGNORECASE)
+_IMAGE = re.compile(r"!+(?=\[)|<(?=img(?![a-z]))", re.IGNORECASE)
 
 
 @cache
@@ -27,8 +27,11 @@ def _markdown() -> MarkdownIt:
 
 
 def without_images(text: str) -> str:
-    """The text with every image reference replaced by its caption, so that no client fetches what an answer names."""
-    return _IMAGE.sub(lambda match: f"[{match.group(1) or 'image'}]", text)
+    """The text with the sign that makes an image of a reference taken away, so that no client fetches what an answer names.
+
+    `![caption](address)` becomes a plain reference, `<img …>` plain text. One pass, whatever the nesting.
+    """
+    return _IMAGE.sub(lambda match: "" if match.group()[0] == "!" else "&lt;", text)
 
 
 def to_html(text: str) -> str:
