@@ -14,7 +14,10 @@ _TAGS = {"p", "br", "strong", "em", "s", "code", "pre", "ul", "ol", "li", "block
 # A character that Markdown or HTML could give a meaning; text without one needs no parser.
 # An underscore inside a word (`incident_7`) means nothing in CommonMark.
 _MARKED = re.compile(r"[*`#\[\]<>&|~\\]|(?<!\w)_|_(?!\w)|^\s*(?:[-+]|\d+[.)])\s|^ {4}", re.MULTILINE)
-_IMAGE = re.compile(r"!+(?=\[)|<(?=img(?![a-z]))", re.IGNORECASE)
+_IMAGE = re.compile(
+    r"!\[([^\[\]]{0,200})\](?:\([^()]{0,2000}\)|\[[^\[\]]{0,200}\])|<img(?![a-z])[^<>]{0,2000}>", re.IGNORECASE
+)
+_IMAGE_SIGN = re.compile(r"!+(?=\[)|<(?=img(?![a-z]))", re.IGNORECASE)
 
 
 @cache
@@ -27,11 +30,12 @@ def _markdown() -> MarkdownIt:
 
 
 def without_images(text: str) -> str:
-    """The text with the sign that makes an image of a reference taken away, so that no client fetches what an answer names.
+    """The text with every image reference replaced by its caption, so that no client fetches what an answer names.
 
-    `![caption](address)` becomes a plain reference, `<img …>` plain text. One pass, whatever the nesting.
+    What is nested or odd loses the sign that makes it an image: `!` before a bracket, `<` before `img`.
     """
-    return _IMAGE.sub(lambda match: "" if match.group()[0] == "!" else "&lt;", text)
+    plain = _IMAGE.sub(lambda match: f"[{match.group(1) or 'image'}]", text)
+    return _IMAGE_SIGN.sub(lambda match: "" if match.group()[0] == "!" else "&lt;", plain)
 
 
 def to_html(text: str) -> str:
