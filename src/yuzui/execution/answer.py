@@ -42,13 +42,19 @@ class AnswerWriter:
         return "".join(self._shown)
 
     def push(self, text: str) -> None:
-        """Show one more piece. From an image reference on, the text waits for `settle`: no client may fetch what it names."""
+        """Show one more piece. From an image reference on, the text waits for `settle`: no client may fetch what it names.
+
+        White space around the answer is no part of it: what ends a piece waits for the next one.
+        """
         if not text or self._holding:
             return
         data = self._held + text
+        if not self._shown:
+            data = data.lstrip()
         risky = _IMAGE_START.search(data)
-        self._show(data[: risky.start()] if risky else data)
-        self._held = data[risky.start() :] if risky else ""
+        end = len((data[: risky.start()] if risky else data).rstrip())
+        self._show(data[:end])
+        self._held = data[end:]
         self._holding = risky is not None and risky.group().lower() in ("![", "<img")
 
     def _show(self, text: str) -> None:
@@ -68,7 +74,7 @@ class AnswerWriter:
         shown = self.shown
         if text.startswith(shown):
             self._show(text[len(shown) :])
-        elif text != shown.strip():
+        else:
             self.reset()
             self._show(text)
 
