@@ -16,14 +16,16 @@ def configure_logs(settings: Settings) -> None:
     render: Any = (
         structlog.processors.JSONRenderer(ensure_ascii=False)
         if settings.log_format == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        else structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        )
     )
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            *((structlog.processors.format_exc_info,) if settings.log_format == "json" else ()),
+            structlog.processors.format_exc_info,  # text without local variables (they hold messages), so it is masked too
             _masked,
             render,
         ],

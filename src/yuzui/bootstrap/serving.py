@@ -75,8 +75,7 @@ def bind(host: str, port: int) -> socket.socket:
         raise AddressError(
             f"Cannot listen on {host}, port {port}: {error.strerror}. Change --host or --port."
         ) from error
-    listening.set_inheritable(True)
-    return listening
+    return listening  # not inheritable: a child that outlives a killed server would hold the port against the next one
 
 
 async def _serve(

@@ -76,7 +76,7 @@ class Confirmations:
                 text=f"{words}{action.summary}",
                 message_id=new_id("msg"),
                 user_message_id=new_id("msg"),
-                key=f"confirm:{action.id}",
+                key=f"confirm {action.id}",  # a space: no client's Idempotency-Key can be this one
                 body_hash=action.digest,
                 kind="effect",
                 action_id=action.id,

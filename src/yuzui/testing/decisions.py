@@ -107,8 +107,11 @@ class MemoryActions:
         return replacement
 
     def drop(self, run_id: str) -> None:
-        """The run did not succeed: what it drafted is cancelled."""
+        """The run did not succeed: what it drafted is cancelled, and what it was carrying out is uncertain: no ledger is asked here."""
         for action in list(self._actions.values()):
+            if action.result_run_id == run_id and action.status == "executing":
+                self._actions[action.id] = replace(action, status="uncertain")
+                self._note(action, "system", "uncertain")
             if action.run_id == run_id and action.status == "pending":
                 self._actions[action.id] = replace(action, status="cancelled")
                 self._note(action, "system", "cancelled")

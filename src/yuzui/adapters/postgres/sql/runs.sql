@@ -90,7 +90,9 @@ RETURNING
 
 -- name: settle_run
 -- Ends a run that no attempt holds any more (queued, or its worker is gone), under its head's lock: terminal event, result,
--- message, session and pending action in one statement. No row when it had ended or has a living worker.
+-- message, session and actions in one statement. An action it was carrying out is settled by what the ledger knows; with
+-- nothing there nobody can tell whether the lost worker's commit still arrives: uncertain (R-CONF-03).
+-- No row when it had ended or has a living worker.
 WITH target AS MATERIALIZED (
     SELECT r.id, r.session_id, r.message_id
     FROM yuzui.runs r
@@ -146,6 +148,42 @@ WITH target AS MATERIALIZED (
     SELECT d.run_id, d.tenant, d.user_id, 'confirmation',
         json_build_object('action_id', d.id, 'by', 'system', 'at', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'decision', 'cancelled')
     FROM dropped d
+), left_open AS (
+    UPDATE yuzui.actions a
+    SET status = CASE
+            WHEN a.status = 'pending' THEN 'cancelled'
+            ELSE coalesce(
+                (
+                    SELECT CASE c.state WHEN 'done' THEN 'executed' WHEN 'failed' THEN 'failed' ELSE 'uncertain' END
+                    FROM yuzui.claims c
+                    WHERE c.key = a.id || ':' || left(a.digest, 32)
+                ),
+                'uncertain'
+            )
+        END,
+        outcome = coalesce(
+            (
+                SELECT json_build_object('value', c.result -> 'value')
+                FROM yuzui.claims c
+                WHERE c.key = a.id || ':' || left(a.digest, 32) AND c.state = 'done'
+            ),
+            json_build_object('code', 'run_' || %(status)s::text)
+        ),
+        settled_at = now()
+    FROM target t
+    JOIN head ON head.run_id = t.id
+    JOIN yuzui.runs r ON r.id = t.id
+    WHERE a.session_id = t.session_id
+        AND (
+            (a.status = 'executing' AND a.result_run_id = t.id)
+            OR (a.status = 'pending' AND a.id = r.action_id AND a.expires_at > now())
+        )
+    RETURNING a.id, a.run_id, a.tenant, a.user_id, a.status
+), left_entry AS (
+    INSERT INTO yuzui.audit (run_id, tenant, user_id, kind, data)
+    SELECT l.run_id, l.tenant, l.user_id, 'confirmation',
+        json_build_object('action_id', l.id, 'by', 'system', 'at', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'decision', l.status)
+    FROM left_open l
 ), seat AS MATERIALIZED (
     UPDATE yuzui.sessions s
     SET active_run_id = CASE WHEN s.last_run_id = t.id THEN NULL ELSE s.active_run_id END

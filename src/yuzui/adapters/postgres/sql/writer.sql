@@ -30,8 +30,9 @@ FROM head
 
 -- name: append_and_end
 -- The same, and some of the runs end: result, answer, terminal event and the release of the session are one commit with the
--- last events (R-RUN-03). A run that did not succeed takes its pending action with it. Returns the runs that were written,
--- and for an ended one its session when other runs wait there.
+-- last events (R-RUN-03). A run that did not succeed takes its pending action with it, and one that was to carry an action
+-- out settles it by what the ledger of effects knows: nothing there means that the write was rolled back (R-CONF-03).
+-- Returns the runs that were written, and for an ended one its session when other runs wait there.
 WITH head AS MATERIALIZED (
     UPDATE yuzui.run_heads h
     SET revision = h.revision + 1,
@@ -86,6 +87,42 @@ WITH head AS MATERIALIZED (
     SELECT d.run_id, d.tenant, d.user_id, 'confirmation',
         json_build_object('action_id', d.id, 'by', 'system', 'at', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'decision', 'cancelled')
     FROM dropped d
+), left_open AS (
+    UPDATE yuzui.actions a
+    SET status = CASE
+            WHEN a.status = 'pending' THEN 'cancelled'
+            ELSE coalesce(
+                (
+                    SELECT CASE c.state WHEN 'done' THEN 'executed' WHEN 'failed' THEN 'failed' ELSE 'uncertain' END
+                    FROM yuzui.claims c
+                    WHERE c.key = a.id || ':' || left(a.digest, 32)
+                ),
+                'failed'
+            )
+        END,
+        outcome = coalesce(
+            (
+                SELECT json_build_object('value', c.result -> 'value')
+                FROM yuzui.claims c
+                WHERE c.key = a.id || ':' || left(a.digest, 32) AND c.state = 'done'
+            ),
+            json_build_object('code', 'run_' || e.status)
+        ),
+        settled_at = now()
+    FROM ending e
+    JOIN yuzui.runs r ON r.id = e.run_id
+    WHERE e.status <> 'succeeded'
+        AND a.session_id = e.session_id
+        AND (
+            (a.status = 'executing' AND a.result_run_id = e.run_id)
+            OR (a.status = 'pending' AND a.id = r.action_id AND a.expires_at > now())
+        )
+    RETURNING a.id, a.run_id, a.tenant, a.user_id, a.status
+), left_entry AS (
+    INSERT INTO yuzui.audit (run_id, tenant, user_id, kind, data)
+    SELECT l.run_id, l.tenant, l.user_id, 'confirmation',
+        json_build_object('action_id', l.id, 'by', 'system', 'at', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'decision', l.status)
+    FROM left_open l
 ), seat AS MATERIALIZED (
     UPDATE yuzui.sessions s
     SET active_run_id = CASE WHEN s.last_run_id = e.run_id THEN NULL ELSE s.active_run_id END
