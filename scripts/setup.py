@@ -26,7 +26,9 @@ IMPORTS = {
 def main(kind: str) -> int:
     """Install what `kind` needs; 0 when `.venv` is ready."""
     if sys.version_info < (3, 11):
-        return fail(f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}: make PYTHON=/path/to/python3.11 …")
+        return fail(
+            f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}: make PYTHON=/path/to/python3.11 …"
+        )
     stamp, wanted = VENV / f".ready-{kind}", digest(kind)
     if stamp.exists() and stamp.read_text() == wanted and PYTHON.exists():
         return 0
@@ -67,7 +69,9 @@ def mirror() -> dict[str, str]:
     for key, name in (("index-url", "UV_DEFAULT_INDEX"), ("extra-index-url", "UV_INDEX")):
         value = os.environ.get("PIP_" + key.replace("-", "_").upper(), "")
         if not value:
-            asked = subprocess.run([*pip(), "config", "get", f"global.{key}"], capture_output=True, text=True, check=False)
+            asked = subprocess.run(
+                [*pip(), "config", "get", f"global.{key}"], capture_output=True, text=True, check=False
+            )
             value = asked.stdout.strip() if asked.returncode == 0 else ""
         if value and name not in os.environ and "file://" not in value:
             found[name] = value
@@ -85,7 +89,15 @@ def install(lock: Path, env: dict[str, str]) -> bool:
     uv = shutil.which("uv", path=f"{VENV / 'bin'}{os.pathsep}{env.get('PATH', '')}")
     if uv is None:
         got = subprocess.run(
-            [*pip(), "install", "-q", "--disable-pip-version-check", "--require-hashes", "-r", ROOT / "scripts" / "uv.lock.txt"],
+            [
+                *pip(),
+                "install",
+                "-q",
+                "--disable-pip-version-check",
+                "--require-hashes",
+                "-r",
+                ROOT / "scripts" / "uv.lock.txt",
+            ],
             env=env,
             check=False,
         )

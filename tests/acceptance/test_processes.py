@@ -117,7 +117,7 @@ def test_R_RUN_06_cancel_stops_the_work_promptly(slow: Server) -> None:
         assert alice.post(f"/v1/runs/{run_id}/cancel").json()["status"] == "cancelled"
 
 
-def test_B03_11_two_hundred_clients_that_leave_at_once_leave_nothing_behind(slow: Server) -> None:
+def test_two_hundred_clients_that_leave_at_once_leave_nothing_behind(slow: Server) -> None:
     with slow.client("alice") as alice:
         run_id = start(alice, "patient", "wait 6")
         where = urlparse(slow.url)
@@ -137,7 +137,7 @@ def test_B03_11_two_hundred_clients_that_leave_at_once_leave_nothing_behind(slow
         assert events(alice, "GET", f"/v1/runs/{run_id}/events")[-1]["type"] == "run.completed"
 
 
-def test_B06_13_many_open_streams_hold_no_database_connection(slow: Server) -> None:
+def test_many_open_streams_hold_no_database_connection(slow: Server) -> None:
     with slow.client("alice") as alice:
         run_id = start(alice, "patient", "wait 5")
         where = urlparse(slow.url)

@@ -123,6 +123,20 @@ def test_R_POL_03_a_write_waits_for_a_person_and_happens_once(server: Server, al
     assert [item["decision"] for item in audit["confirmations"]]
 
 
+def test_R_AUD_01_a_runs_decisions_and_calls_can_be_read_and_no_model_was_asked(alice: httpx2.Client) -> None:
+    run = finished(alice, "冰箱里有什么")
+    audit = alice.get(f"/v1/audit/runs/{run['id']}").json()
+    assert audit["run_id"] == run["id"]
+    assert audit["route"]["rule_id"] == run["route"]["rule_id"]
+    assert audit["policy"]["policy_hash"] == run["policy"]["policy_hash"]
+    assert audit["catalog_version"] == run["policy"]["catalog_version"]
+    assert audit["model_calls"] == []
+    (call,) = audit["tool_calls"]
+    assert (call["tool"], call["effect"], call["outcome"], call["reused"]) == ("list_fridge", "read", "ok", False)
+    assert len(call["key"]) == 64
+    assert audit["confirmations"] == []
+
+
 def test_R_CONF_02_a_rejected_action_cannot_be_confirmed(alice: httpx2.Client) -> None:
     action = finished(alice, "把两盒牛奶放进冰箱")["pending_action_id"]
     assert alice.post(f"/v1/pending-actions/{action}/reject").json()["status"] == "rejected"

@@ -69,7 +69,7 @@ async def test_an_attempt_without_its_token_drafts_nothing(stores: Stores) -> No
     assert list(found) == []
 
 
-async def test_B05_01_of_many_confirmations_one_begins(stores: Stores) -> None:
+async def test_of_many_confirmations_one_begins(stores: Stores) -> None:
     claim = await _claimed(stores)
     action = await stores.actions.create(_action(claim), token=claim.token)
     begun = await asyncio.gather(
@@ -84,7 +84,7 @@ async def test_B05_01_of_many_confirmations_one_begins(stores: Stores) -> None:
     assert [(item["by"], item["decision"]) for item in audit["confirmations"]] == [("alice", "confirmed")]
 
 
-async def test_B05_03_a_confirmation_and_a_rejection_have_one_winner(stores: Stores) -> None:
+async def test_a_confirmation_and_a_rejection_have_one_winner(stores: Stores) -> None:
     claim = await _claimed(stores)
     for _ in range(5):
         action = await stores.actions.create(_action(claim, arguments={"name": new_id("msg")}), token=claim.token)
@@ -121,7 +121,7 @@ async def test_an_amended_action_gives_its_place_to_the_new_one(stores: Stores) 
     assert await stores.actions.begin(ALICE.owner, action.id, "run_x", by="alice") is None
 
 
-async def test_B05_05_every_transition_names_where_it_starts(stores: Stores) -> None:
+async def test_every_transition_names_where_it_starts(stores: Stores) -> None:
     claim = await _claimed(stores)
     action = await stores.actions.create(_action(claim), token=claim.token)
     await stores.actions.begin(ALICE.owner, action.id, "run_x", by="alice")
@@ -131,7 +131,7 @@ async def test_B05_05_every_transition_names_where_it_starts(stores: Stores) -> 
     assert (await stores.actions.get(ALICE.owner, action.id)).outcome == {"text": "好"}
 
 
-async def test_B05_18_a_run_that_is_cancelled_takes_its_pending_action_along(stores: Stores) -> None:
+async def test_a_run_that_is_cancelled_takes_its_pending_action_along(stores: Stores) -> None:
     claim = await _claimed(stores)
     action = await stores.actions.create(_action(claim), token=claim.token)
     ending = Ending(event=RunCancelled(by="alice", reason="button"), status="cancelled")

@@ -137,7 +137,7 @@ async def test_R_EVT_01_neighbouring_deltas_are_one_event_and_keep_their_text(ds
         assert "\u2028".encode() not in deltas[0].data
 
 
-async def test_B06_06_a_lost_listener_comes_back_and_loses_nothing(dsn: str) -> None:
+async def test_a_lost_listener_comes_back_and_loses_nothing(dsn: str) -> None:
     go = asyncio.Event()
 
     async def later(claim: Claim, log: AttemptLog) -> None:
@@ -157,7 +157,7 @@ async def test_B06_06_a_lost_listener_comes_back_and_loses_nothing(dsn: str) -> 
         await until(lambda: there.listener.reconnects >= 1 and there.listener.listening.is_set())
 
 
-async def test_B04_10_the_slow_poll_finds_what_no_notice_announced(dsn: str) -> None:
+async def test_the_slow_poll_finds_what_no_notice_announced(dsn: str) -> None:
     async with heart(dsn, echo, HeartOptions(poll_s=0.1)) as beats:
         session = await _session(beats)
         stuck = await beats.runs.accept(message(session), claim=True)
@@ -174,7 +174,7 @@ async def test_B04_10_the_slow_poll_finds_what_no_notice_announced(dsn: str) -> 
         beats.runs.release(stuck.claim)
 
 
-async def test_B06_10_a_listener_that_cannot_connect_does_not_spin(dsn: str) -> None:
+async def test_a_listener_that_cannot_connect_does_not_spin(dsn: str) -> None:
     async with heart(dsn, echo) as beats:
         await beats.listener.listening.wait()
         before = beats.listener.reconnects
@@ -242,7 +242,7 @@ async def test_R_DEG_04_an_outage_of_the_database_loses_no_event_and_doubles_non
         assert (await beats.runs.get(ALICE.owner, accepted.run.id)).status == "succeeded"
 
 
-async def test_B06_13_idle_readers_hold_no_connection(dsn: str) -> None:
+async def test_idle_readers_hold_no_connection(dsn: str) -> None:
     end = asyncio.Event()
 
     async def wait(claim: Claim, log: AttemptLog) -> None:

@@ -102,7 +102,7 @@ async def test_R_IDEM_05_one_key_and_body_make_one_run_whatever_the_concurrency(
         assert [item.role for item in messages] == ["user", "assistant"]
 
 
-async def test_B06_16_a_key_belongs_to_one_session_and_so_to_one_owner(dsn: str) -> None:
+async def test_a_key_belongs_to_one_session_and_so_to_one_owner(dsn: str) -> None:
     async with heart(dsn, echo) as beats:
         mine, theirs = await _session(beats), await _session(beats, BOB)
         first = await send(beats, message(mine, key="k", body_hash="h"))
@@ -301,7 +301,7 @@ async def test_R_OPSX_01_a_shutdown_hands_the_run_over_and_another_process_ends_
         assert [event.seq for event in events] == list(range(1, len(events) + 1))
 
 
-async def test_B06_03_a_process_that_cannot_renew_its_lease_lets_its_runs_go(dsn: str) -> None:
+async def test_a_process_that_cannot_renew_its_lease_lets_its_runs_go(dsn: str) -> None:
     started = asyncio.Event()
 
     async def first_hangs(claim: Claim, log: AttemptLog) -> None:

@@ -81,7 +81,7 @@ async def test_R_IDEM_04_a_killed_workers_run_is_finished_with_no_effect_lost_or
         assert (await whole(beats, following.run.id))[-1].type == "run.completed"
 
 
-async def test_B06_25_after_a_restart_stop_and_send_work_on_a_run_whose_process_is_gone(dsn: str) -> None:
+async def test_after_a_restart_stop_and_send_work_on_a_run_whose_process_is_gone(dsn: str) -> None:
     async def finish(claim: Claim, log: AttemptLog) -> None:
         await log.finish(answer(claim))
 

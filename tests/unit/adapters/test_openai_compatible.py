@@ -106,7 +106,7 @@ async def test_a_stream_without_a_finish_reason_is_never_an_answer(chunks: tuple
             await ask(server)
 
 
-async def test_B03_01_a_server_that_drips_is_cut_at_the_deadline_and_its_connection_closed() -> None:
+async def test_a_server_that_drips_is_cut_at_the_deadline_and_its_connection_closed() -> None:
     async def drip(exchange: Exchange) -> None:
         await exchange.head(content_type="text/event-stream")
         while True:
@@ -137,7 +137,7 @@ async def test_the_deadline_covers_the_first_token(head_first: bool) -> None:
             await ask(server, request(seconds=0.15))
 
 
-async def test_B03_03_a_long_pause_within_the_deadline_is_no_fault() -> None:
+async def test_a_long_pause_within_the_deadline_is_no_fault() -> None:
     async def think(exchange: Exchange) -> None:
         await exchange.head(content_type="text/event-stream")
         await asyncio.sleep(0.4)
@@ -207,7 +207,7 @@ async def test_parallel_calls_with_one_index_or_one_id_stay_two_calls() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "cut"), [('{"a":"重启 pay', True), ("", True), ('{"a":1}', False)])
-async def test_B01_13_after_a_stop_at_the_token_limit_only_whole_arguments_count(arguments: str, cut: bool) -> None:
+async def test_after_a_stop_at_the_token_limit_only_whole_arguments_count(arguments: str, cut: bool) -> None:
     calls = [piece(arguments, index=0, call_id="a", name="find")]
     async with serving(says(delta(None, "length", tool_calls=calls), DONE)) as server:
         reply, _ = await ask(server)
@@ -227,7 +227,7 @@ async def test_R_REACT_05_reasoning_fields_and_blocks_are_private() -> None:
     assert reply.reasoning == "秘密一\n秘密二"
 
 
-async def test_B14_25_a_server_that_does_not_stream_is_read_whole() -> None:
+async def test_a_server_that_does_not_stream_is_read_whole() -> None:
     async def whole(exchange: Exchange) -> None:
         await exchange.head(content_type="application/json")
         exchange.writer.write(b'{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}')
@@ -278,7 +278,7 @@ async def test_an_unreachable_server_is_unavailable() -> None:
     await model.aclose()
 
 
-async def test_B14_06_a_server_without_tools_is_remembered() -> None:
+async def test_a_server_without_tools_is_remembered() -> None:
     async with serving(refuses("400 Bad Request", "this model does not support tools")) as server:
         model = OpenAICompatibleModel("m", base_url=server.url)
         with pytest.raises(ToolsUnsupportedError):
@@ -298,7 +298,7 @@ async def test_a_server_that_knows_no_stream_options_is_asked_without_from_then_
     assert ["stream_options" in exchange.body for exchange in server.exchanges] == [True, False, False]
 
 
-async def test_B14_08_messages_go_out_with_text_content_and_object_arguments() -> None:
+async def test_messages_go_out_with_text_content_and_object_arguments() -> None:
     asked = ModelRequest(
         messages=(
             UserMessage(text="问"),
@@ -317,7 +317,7 @@ async def test_B14_08_messages_go_out_with_text_content_and_object_arguments() -
     assert sent[2]["tool_call_id"] == sent[1]["tool_calls"][0]["id"]
 
 
-def test_B14_15_retry_after_is_read_in_both_forms() -> None:
+def test_retry_after_is_read_in_both_forms() -> None:
     now = 1_700_000_000.0
     assert retry_after({"retry-after": "2"}) == 2.0
     assert retry_after({"retry-after": email.utils.formatdate(now + 30, usegmt=True)}, now) == pytest.approx(30, abs=1)
@@ -335,7 +335,7 @@ class Waits:
         self.seconds.append(seconds)
 
 
-async def test_B14_16_there_is_exactly_one_retry_layer() -> None:
+async def test_there_is_exactly_one_retry_layer() -> None:
     waits = Waits()
     async with serving(refuses("503 Busy")) as server:
         inner = OpenAICompatibleModel("m", base_url=server.url)
@@ -346,7 +346,7 @@ async def test_B14_16_there_is_exactly_one_retry_layer() -> None:
     assert len(waits.seconds) == 2
 
 
-async def test_B14_15_retry_after_is_waited_for_when_it_fits_the_deadline_and_else_the_call_fails_at_once() -> None:
+async def test_retry_after_is_waited_for_when_it_fits_the_deadline_and_else_the_call_fails_at_once() -> None:
     for asked, waited in (("2", 1), ("600", 0)):
         waits = Waits()
         async with serving(refuses("429 Slow", "x", retry_after=asked), says(delta("好", "stop"), DONE)) as server:
@@ -373,7 +373,7 @@ async def test_nothing_is_retried_once_text_was_shown_nor_after_a_refusal() -> N
         assert len(server.exchanges) == 1
 
 
-async def test_B14_18_back_off_has_jitter_and_a_cap() -> None:
+async def test_back_off_has_jitter_and_a_cap() -> None:
     drawn: set[float] = set()
     for _ in range(5):
         waits = Waits()

@@ -1,7 +1,7 @@
 """The request path over doubles: which messages take which of the three executions, and what each leaves behind."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -430,3 +430,45 @@ async def test_R_PROV_01_a_tool_may_ask_for_an_estimate_in_a_loop_and_never_in_a
     assert ending.usage["model_calls"] == 3
     await world.say("看看架子")
     assert world.shelf.estimator is None
+
+
+async def test_R_ROUTE_08_a_stored_route_holds_public_fields_only(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    await world.say("放上词典")
+    (route,) = world.log.of(RouteDecided)
+    public = {field.name for field in fields(RouteDecided)}
+    assert public == {
+        *("intent", "confidence", "source", "rule_id", "targets", "plan"),
+        *("needs_clarification", "blocked_reason", "flags"),
+    }
+    assert "词典" not in repr(route)  # what a rule captured stays inside
+
+
+async def test_R_POL_04_a_loop_uses_the_policys_tools_and_nothing_else(tmp_path: Path) -> None:
+    world = World(tmp_path, ScriptedModel(script=[Say(text=use("books", word="x")), Say(text=final("没有工具"))]))
+    await world.say("你好")  # plain chat holds no tool
+    assert [event.outcome for event in world.log.of(ToolFinished)] in ([], ["denied"])
+    assert world.shelf.added == []
+
+
+async def test_R_POL_05_while_it_asks_nothing_is_compiled_offered_or_drafted(tmp_path: Path) -> None:
+    model = ScriptedModel(script=[Say(text=use("add", name="词典"))])
+    world = World(tmp_path, model)
+    ending = await world.say("看看架子，再放上词典")
+    assert ending.outcome == "clarification"
+    assert world.log.of(PolicyCompiled) == []
+    assert model.requests == []
+    assert world.actions.rows == {}
+
+
+async def test_R_CONF_01_a_pending_action_fixes_everything_that_a_person_confirms(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    await world.say("放上词典")
+    (action,) = world.actions.rows.values()
+    assert (action.tool, action.arguments, action.owner) == ("add", {"name": "词典"}, ALICE.owner)
+    assert (action.run_id, action.session_id, action.status) == ("run_1", "ses_1", "pending")
+    assert action.expires_at - action.created_at == timedelta(seconds=900)
+    (compiled,) = world.log.of(PolicyCompiled)
+    assert (action.policy_hash, action.catalog_version) == (compiled.policy_hash, compiled.catalog_version)
+    assert len(action.digest) == 64
+    assert action.summary

@@ -34,7 +34,7 @@ def test_every_kind_of_drift_is_read_as_the_one_call(text: str) -> None:
     assert (action.tool, action.arguments) == ("find", {"query": "锁"})
 
 
-def test_B01_01_backticks_inside_a_string_are_no_fence() -> None:
+def test_backticks_inside_a_string_are_no_fence() -> None:
     action = parse_action('{"tool":"find","args":{"query":"解释 `SELECT ... FOR UPDATE` 的锁"}}', ALLOWED)
     assert isinstance(action, ToolAction)
     assert action.arguments == {"query": "解释 `SELECT ... FOR UPDATE` 的锁"}
@@ -74,13 +74,13 @@ def test_R_FENCE_06_arguments_that_are_no_object_are_none(arguments: str) -> Non
     assert isinstance(action, Broken) or (isinstance(action, ToolAction) and action.arguments is None)
 
 
-def test_B01_13_a_call_cut_at_the_token_limit_is_never_repaired() -> None:
+def test_a_call_cut_at_the_token_limit_is_never_repaired() -> None:
     action = parse_action('{"action":"tool","tool":"find","arguments":{"query":"锁"}', ALLOWED, cut=True)
     assert isinstance(action, Broken)
     assert action.cut
 
 
-def test_B01_11_a_cut_answer_shows_what_is_readable_and_is_marked() -> None:
+def test_a_cut_answer_shows_what_is_readable_and_is_marked() -> None:
     text = '{"action":"final","answer":"步骤一，查看锁。\\n步骤二: 终止'
     assert parse_action(text, ALLOWED, cut=True) == FinalAction(answer="步骤一，查看锁。\n步骤二: 终止", degraded=True)
 
@@ -90,7 +90,7 @@ def test_bare_quotes_inside_an_answer_do_not_lose_its_end() -> None:
     assert action == FinalAction(answer='他说"你好"就走了', degraded=True)
 
 
-def test_B01_28_a_decorated_name_resolves_only_to_an_allowed_tool() -> None:
+def test_a_decorated_name_resolves_only_to_an_allowed_tool() -> None:
     assert resolve_name("default_api:find", ALLOWED) == "find"
     assert resolve_name("creating:get_incident", ALLOWED) == "get_incident"
     assert resolve_name("functions.recovery_execute", ALLOWED) == "functions.recovery_execute"

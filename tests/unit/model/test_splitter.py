@@ -46,7 +46,7 @@ def test_B01_only_the_public_text_is_left(text: str, public: str) -> None:
 
 @pytest.mark.parametrize(("text", "public"), CASES)
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13])
-def test_B01_38_every_chunk_boundary_gives_the_same_text(text: str, public: str, size: int) -> None:
+def test_every_chunk_boundary_gives_the_same_text(text: str, public: str, size: int) -> None:
     splitter = ReasoningSplitter()
     for at in range(0, len(text), size):
         splitter.feed(text[at : at + size])
@@ -55,7 +55,7 @@ def test_B01_38_every_chunk_boundary_gives_the_same_text(text: str, public: str,
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=14).map("".join), st.lists(st.integers(1, 9), min_size=1, max_size=9))
-def test_B01_38_streamed_and_whole_agree_for_any_text(text: str, sizes: list[int]) -> None:
+def test_streamed_and_whole_agree_for_any_text(text: str, sizes: list[int]) -> None:
     splitter, at, n = ReasoningSplitter(), 0, 0
     while at < len(text):
         size = sizes[n % len(sizes)]

@@ -23,7 +23,7 @@ def answered(call_id: str, text: str = "结果") -> ToolMessage:
     return ToolMessage(call_id=call_id, name="find", text=text)
 
 
-def test_B01_15_a_broken_call_in_history_is_sent_as_a_valid_object_with_its_result() -> None:
+def test_a_broken_call_in_history_is_sent_as_a_valid_object_with_its_result() -> None:
     out = prepare([UserMessage(text="问"), called("a", '{"query":"deadl'), answered("a", "读不懂")], NATIVE)
     assistant = out[1]
     assert isinstance(assistant, AssistantMessage)
@@ -31,12 +31,12 @@ def test_B01_15_a_broken_call_in_history_is_sent_as_a_valid_object_with_its_resu
     assert isinstance(out[2], ToolMessage)
 
 
-def test_B07_01_a_call_without_result_and_a_result_without_call_are_dropped() -> None:
+def test_a_call_without_result_and_a_result_without_call_are_dropped() -> None:
     out = prepare([answered("x"), UserMessage(text="问"), called("a"), UserMessage(text="再问")], NATIVE)
     assert out == (UserMessage(text="问"), UserMessage(text="再问"))
 
 
-def test_B01_31_ids_are_unique_over_the_whole_list_and_pairs_stay_together() -> None:
+def test_ids_are_unique_over_the_whole_list_and_pairs_stay_together() -> None:
     messages: list[Message] = [called("call_1"), answered("call_1", "一"), called("call_1"), answered("call_1", "二")]
     out = prepare([UserMessage(text="问"), *messages], NATIVE)
     calls = [call.id for m in out if isinstance(m, AssistantMessage) for call in m.tool_calls]
@@ -45,14 +45,14 @@ def test_B01_31_ids_are_unique_over_the_whole_list_and_pairs_stay_together() -> 
     assert calls[0] != calls[1]
 
 
-def test_B14_10_nothing_empty_is_sent() -> None:
+def test_nothing_empty_is_sent() -> None:
     out = prepare(
         [SystemMessage(text=" "), UserMessage(text=""), AssistantMessage(text=" \n"), UserMessage(text="问")], NATIVE
     )
     assert out == (UserMessage(text="问"),)
 
 
-def test_B14_08_a_tool_name_no_provider_takes_is_made_harmless() -> None:
+def test_a_tool_name_no_provider_takes_is_made_harmless() -> None:
     out = prepare([UserMessage(text="问"), called("a", name="default_api:查 询"), answered("a")], NATIVE)
     assert isinstance(out[1], AssistantMessage)
     assert out[1].tool_calls[0].name == "default_api____"
@@ -64,7 +64,7 @@ def test_a_server_without_tool_calls_gets_plain_text() -> None:
     assert out[1].text == '{"action":"tool","tool":"find","arguments":{}}'
 
 
-def test_B14_01_reasoning_goes_back_only_within_the_current_tool_loop_of_a_server_that_wants_it() -> None:
+def test_reasoning_goes_back_only_within_the_current_tool_loop_of_a_server_that_wants_it() -> None:
     def thought(text: str) -> AssistantMessage:
         return AssistantMessage(text=text, reasoning="秘密")
 

@@ -75,7 +75,7 @@ async def test_R_TOOL_04_invalid_arguments_become_an_observation_that_says_what_
     assert harness.meter.tool_calls == 1
 
 
-async def test_B02_18_an_unknown_tool_counts_and_the_observation_lists_what_there_is() -> None:
+async def test_an_unknown_tool_counts_and_the_observation_lists_what_there_is() -> None:
     counter = Counter()
     harness = Harness(tools=[read_tool(counter.find)], budget=Budget(tool_calls=3))
     gateway = harness.gateway()
@@ -97,7 +97,7 @@ async def test_R_FENCE_02_a_call_that_means_the_same_reuses_the_observation() ->
     assert harness.meter.tool_calls == 1
 
 
-async def test_B02_06_the_same_tool_with_other_arguments_is_no_repeat() -> None:
+async def test_the_same_tool_with_other_arguments_is_no_repeat() -> None:
     counter = Counter()
     harness = Harness(tools=[read_tool(counter.find)])
     gateway = harness.gateway()
@@ -114,7 +114,7 @@ async def test_identical_calls_of_one_parallel_step_run_once() -> None:
     assert len(counter.calls) == 1
 
 
-async def test_B02_11_the_budget_is_reserved_before_parallel_calls_start() -> None:
+async def test_the_budget_is_reserved_before_parallel_calls_start() -> None:
     counter = Counter()
     harness = Harness(tools=[read_tool(counter.find)], budget=Budget(tool_calls=2))
     gateway = harness.gateway()
@@ -147,7 +147,7 @@ async def test_R_TOOL_06_a_read_is_retried_inside_one_call_after_a_transient_fau
     assert harness.meter.tool_calls == 1
 
 
-async def test_B03_05_a_blocked_sync_tool_is_given_up_at_its_time_limit_while_the_loop_stays_alive() -> None:
+async def test_a_blocked_sync_tool_is_given_up_at_its_time_limit_while_the_loop_stays_alive() -> None:
     release = threading.Event()
     started: list[float] = []
 
@@ -221,7 +221,7 @@ async def test_a_lost_run_and_a_lost_database_end_the_attempt(error: Exception) 
     assert len(harness.log.of(ToolFinished)) == 1
 
 
-async def test_B03_20_cancellation_passes_through_and_the_call_still_has_an_end_in_the_log() -> None:
+async def test_cancellation_passes_through_and_the_call_still_has_an_end_in_the_log() -> None:
     entered = asyncio.Event()
 
     async def slow(ctx: Ctx[Any]) -> str:
@@ -264,7 +264,7 @@ async def test_a_write_refuses_a_field_it_does_not_know() -> None:
     assert harness.actions == []
 
 
-async def test_B02_03_reserved_fields_never_make_a_call_another_call() -> None:
+async def test_reserved_fields_never_make_a_call_another_call() -> None:
     counter = Counter()
     harness = Harness(tools=[read_tool(counter.find)])
     gateway = harness.gateway()
@@ -294,7 +294,7 @@ async def test_a_write_whose_action_is_not_being_executed_is_denied() -> None:
     assert counter.calls == []
 
 
-async def test_B03_06_an_external_write_that_times_out_is_uncertain_and_never_repeated() -> None:
+async def test_an_external_write_that_times_out_is_uncertain_and_never_repeated() -> None:
     calls = 0
 
     async def pay(ctx: Ctx[Any]) -> str:

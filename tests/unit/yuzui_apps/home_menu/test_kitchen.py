@@ -27,7 +27,9 @@ class Family:
         ("zh", "番茄炒蛋，十五分钟", None),
     ],
 )
-async def test_an_answer_that_names_an_allergen_carries_a_warning(locale: Locale, answer: str, note: str | None) -> None:
+async def test_an_answer_that_names_an_allergen_carries_a_warning(
+    locale: Locale, answer: str, note: str | None
+) -> None:
     caller = Caller(owner=Owner(tenant="family-a", user="alice"), name="Alice", locale=locale)
     ctx = Ctx(caller=caller, deps=cast("Menu", Family()), db=NoDatabase(), now=datetime.now(UTC))
     assert await allergy_note(ctx, answer) == note
