@@ -177,7 +177,7 @@ async def test_R_RUN_06_cancel_reaches_the_process_that_works(dsn: str) -> None:
         run = await here.runs.get(ALICE.owner, accepted.run.id)
         assert run.status == "cancelled"
         found, _ = await here.actions.list(ALICE.owner, status=None)
-        assert [action.status for action in found] == ["cancelled"]  # B05-18
+        assert [action.status for action in found] == ["cancelled"]
         again = await there.runs.request_cancel(ALICE.owner, accepted.run.id, by="bob", reason="")
         assert again.status == "cancelled"
         messages, _ = await here.sessions.messages(ALICE.owner, session, limit=5, after=None)

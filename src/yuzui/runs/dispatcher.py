@@ -159,7 +159,7 @@ class RunDispatcher:
         return False
 
     def let_go(self, reason: str) -> None:
-        """The lease cannot be trusted: stop every run here without a word; others take them over (B06-03)."""
+        """The lease cannot be trusted: stop every run here without a word; others take them over."""
         for work in list(self._working.values()):
             _log.warning("run_let_go", run_id=work.claim.run.id, reason=reason)
             work.stop("lost")

@@ -177,8 +177,8 @@ def piece(arguments: str, *, index: int | None = None, call_id: str = "", name: 
     "deltas",
     [
         [piece("", index=0, call_id="a", name="find"), piece('{"q":', index=0), piece('"锁"}', index=0)],
-        [piece("", name="find", call_id="a"), piece('{"q":'), piece('"锁"}')],  # B14-11
-        [piece("", index=1, call_id="a", name="find"), piece('{"q":"锁"}', index=1)],  # B14-13
+        [piece("", name="find", call_id="a"), piece('{"q":'), piece('"锁"}')],
+        [piece("", index=1, call_id="a", name="find"), piece('{"q":"锁"}', index=1)],
         [piece('{"q":', name="find"), piece('"锁"}')],
         [piece('{"q":', index=0, call_id="a", name="find"), piece('"锁"}', index=0, call_id="a", name="find")],
     ],

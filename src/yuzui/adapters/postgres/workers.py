@@ -1,4 +1,4 @@
-"""The lease of this process, and the watchdog that stops its runs before the lease can lapse (B06-01, B06-03)."""
+"""The lease of this process, and the watchdog that stops its runs before the lease can lapse."""
 
 import asyncio
 import os
