@@ -4,6 +4,7 @@ This module is the picture in `docs/architecture.md`. Everything it calls is a p
 goes through the attempt's log, fenced by its token.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -27,7 +28,7 @@ from yuzui.execution.scope import Execution
 from yuzui.guard import Screened, screen
 from yuzui.model.metered import MeteredModel
 from yuzui.model.port import Model
-from yuzui.owner import Caller
+from yuzui.owner import Caller, Locale
 from yuzui.policy import BoundedReact, CompiledPolicy, Confirm, DirectRead, compile_policy
 from yuzui.routing.route import PlanKind, Route, RouterInput
 from yuzui.routing.router import Router
@@ -42,6 +43,7 @@ from yuzui.tools.gateway import ContextFactory, Gateway, GatewayScope
 from yuzui.tools.tool import WriteTool
 
 EFFECT_BUDGET = Budget(model_calls=1, tool_calls=1, seconds=60.0)
+_READ_AHEAD = 256  # messages that were read at the door and whose runs have not begun yet
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +54,14 @@ class AppRuntime:
     router: Router
     context: ContextFactory
     unavailable: Callable[[], frozenset[str]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Read:
+    """A message as screening and rules read it; `route` is None when rules do not decide it."""
+
+    screened: Screened
+    route: Route | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,14 +89,18 @@ class Conversation:
         # What an app's declaration compiles to never changes while it runs; both are kept per distinct route.
         self._policies: dict[tuple[str, str, PlanKind, bool], CompiledPolicy] = {}
         self._catalogs: dict[tuple[str, str, frozenset[str]], Catalog] = {}
+        self._suggestions: dict[tuple[str, Locale], tuple[str, ...]] = {}
+        # Reading is pure, so a run that begins in the process that accepted it takes what was read at the door.
+        self._ahead: OrderedDict[tuple[str, str, Locale], _Read] = OrderedDict()
 
     def decided_by_rules(self, app: str, text: str, caller: Caller) -> bool:
         """Whether rules alone send this message to a direct read or a confirmation: such a run needs no worker slot."""
         runtime = self._apps[app]
-        route = runtime.router.decide_by_rules(_router_input(self._screen(runtime, text)), caller.locale)
-        if route is None or route.needs_clarification or route.intent is None:
-            return route is not None
-        return not isinstance(runtime.app.intents[route.intent].policy, BoundedReact)
+        read = self._read(runtime, text, caller.locale)
+        self._ahead[app, text, caller.locale] = read
+        if len(self._ahead) > _READ_AHEAD:
+            self._ahead.popitem(last=False)
+        return _needs_no_slot(runtime.app, read.route)
 
     async def converse(self, claim: Claim, log: AttemptLog) -> None:
         """Run one claimed attempt to its end, and commit the ending."""
@@ -101,11 +115,13 @@ class Conversation:
             await log.finish(await self._message(runtime, claim, log))
 
     async def _message(self, runtime: AppRuntime, claim: Claim, log: AttemptLog) -> Ending:
-        screened = self._screen(runtime, claim.run.text)
+        key = (runtime.app.name, claim.run.text, claim.run.caller.locale)
+        read = self._ahead.pop(key, None) or self._read(runtime, claim.run.text, claim.run.caller.locale)
+        screened = read.screened
         if is_confirmation(screened.matching):
             return await self._confirmed_in_words(runtime, claim, log)
         started = Meter(budget=Budget(), deadline=Deadline.after(Budget().seconds))
-        route = await self._route(runtime, screened, claim, started, log)
+        route = read.route or await self._route(runtime, screened, claim, started, log)
         log.emit(_route_event(route))
         if screened.block is not None:
             return blocked_ending(claim.run, screened.block, started)
@@ -182,11 +198,7 @@ class Conversation:
             catalog=catalog,
             on_repeat=app.on_repeat,
             review=None if check is None else partial(check, runtime.context(run.caller, run_id=run.id)),
-            suggestions=tuple(
-                text
-                for text in app.suggestions.get(run.caller.locale, ())
-                if self.decided_by_rules(app.name, text, run.caller)
-            ),
+            suggestions=self._suggested(runtime, run.caller.locale),
         )
 
     async def _confirmed_in_words(self, runtime: AppRuntime, claim: Claim, log: AttemptLog) -> Ending:
@@ -231,8 +243,20 @@ class Conversation:
         log.emit(_policy_event(policy, catalog))
         return await carry_out(action_id, self._execution(claim, route, policy, scope), actions, action)
 
-    def _screen(self, runtime: AppRuntime, text: str) -> Screened:
-        return screen(text, runtime.app.blocks, max_chars=self._ports.max_message_chars)
+    def _read(self, runtime: AppRuntime, text: str, locale: Locale) -> _Read:
+        screened = screen(text, runtime.app.blocks, max_chars=self._ports.max_message_chars)
+        return _Read(screened=screened, route=runtime.router.decide_by_rules(_router_input(screened), locale))
+
+    def _suggested(self, runtime: AppRuntime, locale: Locale) -> tuple[str, ...]:
+        """The app's suggestions that work without a model."""
+        app = runtime.app
+        if (app.name, locale) not in self._suggestions:
+            self._suggestions[app.name, locale] = tuple(
+                text
+                for text in app.suggestions.get(locale, ())
+                if _needs_no_slot(app, self._read(runtime, text, locale).route)
+            )
+        return self._suggestions[app.name, locale]
 
     def _policy(self, runtime: AppRuntime, intent: Intent, route: Route) -> CompiledPolicy:
         narrowed = "suspected_injection" in route.flags
@@ -288,6 +312,12 @@ class Conversation:
             log=scope.log,
             model=None if model is None else MeteredModel(model, scope.meter, scope.log.record),
         )
+
+
+def _needs_no_slot(app: App[Any], route: Route | None) -> bool:
+    if route is None or route.needs_clarification or route.intent is None:
+        return route is not None
+    return not isinstance(app.intents[route.intent].policy, BoundedReact)
 
 
 def _router_input(screened: Screened) -> RouterInput:
