@@ -61,7 +61,12 @@ def fingerprint(tool: Tool, arguments: BaseModel) -> str:
 
 def tool_call_key(*, run_id: str, step: str, tool: Tool, arguments: BaseModel) -> str:
     """The stable key of a call: hash(run, logical step, tool, canonical arguments) (R-IDEM-01)."""
-    text = "\x1f".join((run_id, step, fingerprint(tool, arguments)))
+    return step_key(run_id=run_id, step=step, call=fingerprint(tool, arguments))
+
+
+def step_key(*, run_id: str, step: str, call: str) -> str:
+    """`tool_call_key` of a call whose `fingerprint` is known."""
+    text = "\x1f".join((run_id, step, call))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

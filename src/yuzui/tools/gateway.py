@@ -27,7 +27,7 @@ from yuzui.runs.events import ToolFinished, ToolOutcome, ToolStarted
 from yuzui.runs.log import AttemptLog
 from yuzui.tools.catalog import Catalog
 from yuzui.tools.context import Ctx
-from yuzui.tools.fence import Fence, canonical, fingerprint, tool_call_key
+from yuzui.tools.fence import Fence, canonical, fingerprint, step_key
 from yuzui.tools.observation import Observation, ToolResult
 from yuzui.tools.redact import redact_arguments, redact_text
 from yuzui.tools.render import as_json, json_text
@@ -170,7 +170,7 @@ class Gateway:
                     tool,
                     counted=False,
                 )
-            observation = await self._execute(request, tool, arguments, ignored)
+            observation = await self._execute(request, tool, arguments, ignored, key)
             scope.fence.remember(key, observation)
             return observation
 
@@ -182,7 +182,7 @@ class Gateway:
         return scope.catalog.reads.get(name) or (scope.catalog.drafts.get(name) if scope.propose else None)
 
     async def _execute(
-        self, request: CallRequest, tool: AnyTool, arguments: BaseModel, ignored: tuple[str, ...]
+        self, request: CallRequest, tool: AnyTool, arguments: BaseModel, ignored: tuple[str, ...], call: str
     ) -> Observation:
         scope = self._scope
         public = redact_arguments(canonical(arguments), tool.redact)
@@ -193,7 +193,7 @@ class Gateway:
         try:
             match tool:
                 case ReadTool():
-                    call_key = tool_call_key(run_id=scope.run_id, step=request.step, tool=tool, arguments=arguments)
+                    call_key = step_key(run_id=scope.run_id, step=request.step, call=call)
                     done = await self._read(tool, arguments)
                 case WriteTool() if scope.confirmed is not None:
                     call_key = confirmed_key(scope.confirmed[1])
