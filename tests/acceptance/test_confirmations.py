@@ -101,6 +101,27 @@ def test_R_CONF_02_no_key_of_a_client_can_stand_in_the_way_of_a_confirmation(wri
         assert_problem(alice.post(runs, json={"message": "wait 0"}, headers=spaced), 400, "bad_header")
 
 
+@pytest.mark.parametrize(
+    ("message", "status", "code"),
+    [
+        ("be unwell cancelled", "failed", "tool_failed"),
+        ("be unwell exits", "failed", "tool_failed"),
+        ("be unwell circular", "succeeded", None),
+        ("be unwell enormous", "succeeded", None),
+        ("cancelled over words", "failed", "internal"),
+    ],
+)
+def test_R_RUN_04_whatever_an_app_does_its_run_ends_and_the_session_goes_on(
+    writing: Server, message: str, status: str, code: str | None
+) -> None:
+    with writing.client("alice", Prefer="wait=10") as alice:
+        session = alice.post("/v1/sessions", json={"app": "writing"}).json()["id"]
+        run = alice.post(f"/v1/sessions/{session}/runs", json={"message": message}).json()
+        assert (run["status"], run["error"]["code"] if run["error"] else None) == (status, code)
+        following = alice.post(f"/v1/sessions/{session}/runs", json={"message": "wait 0"}).json()
+        assert following["status"] == "succeeded"
+
+
 def test_R_SAFE_03_the_log_of_a_crash_holds_no_local_variables_and_no_secret(tmp_path: Path) -> None:
     environ = {"PYTHONPATH": str(ROOT)}
     server = Server(tmp_path, "--app", "tests.acceptance.writing_app:writing", environ=environ)

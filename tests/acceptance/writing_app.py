@@ -49,6 +49,31 @@ def _seconds(slots: Any, _: Ctx[Any]) -> dict[str, float]:
     return {"seconds": float(slots["seconds"])}
 
 
+@writing.read()
+async def unwell(ctx: Ctx[Any], how: str) -> Any:
+    """Goes wrong in ways that are no exception of its own."""
+    match how:
+        case "cancelled":
+            task = asyncio.create_task(asyncio.sleep(60))
+            asyncio.get_running_loop().call_soon(task.cancel)
+            return await task
+        case "exits":
+            raise SystemExit(3)
+        case "circular":
+            circular: list[Any] = []
+            circular += [circular, circular]
+            return circular
+        case _:
+            return {"number": 10**5000, "nested": _nested(10_000), "nan": float("nan"), "bytes": b"\xff\x00"}
+
+
+def _nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 _SECONDS = r"(?P<seconds>\d+)"
 for name, tool in (("inside", write_inside), ("outside", write_outside)):
     writing.intent(
@@ -68,4 +93,22 @@ writing.intent(
     "Meets a fault of the app.",
     rules=[Rule(r"crash over (?P<word>\S+)", yes=["crash over words"])],
     policy=DirectRead(crash, arguments=_broken),
+)
+writing.intent(
+    "unwell",
+    "Asks for what goes wrong.",
+    rules=[Rule(r"be unwell (?P<how>\w+)", yes=["be unwell exits"])],
+    policy=DirectRead(unwell, arguments=lambda slots: {"how": slots["how"]}),
+)
+
+
+def _cancelled(slots: Any) -> dict[str, float]:
+    raise asyncio.CancelledError(slots["word"])
+
+
+writing.intent(
+    "cancelled",
+    "Meets a cancellation that nobody asked for.",
+    rules=[Rule(r"cancelled over (?P<word>\S+)", yes=["cancelled over words"])],
+    policy=DirectRead(crash, arguments=_cancelled),
 )

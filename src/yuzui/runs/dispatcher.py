@@ -236,21 +236,29 @@ class RunDispatcher:
             await self._execute(claim, pen)
         except asyncio.CancelledError:
             task = asyncio.current_task()
-            if work.why is None or task is None:
+            if task is None or (work.why is None and task.cancelling()):
                 raise
+            if (
+                work.why is None
+            ):  # nobody stopped it: something it waited for was cancelled, which is a fault like any other
+                await self._crashed(work, pen)
+                return
             task.uncancel()
             await self._stopped(work, pen)
         except FencedOutError:
             raise
         except YuzuiError as error:
             await self._failed(work, pen, error)
-        except Exception:  # noqa: BLE001  the worker is an edge: whatever an app raises ends its run, not the process
-            _log.exception("run_crashed", run_id=claim.run.id, attempt=claim.attempt)
-            await pen.finish(failure("internal", "Something went wrong.", retryable=False))
+        except (Exception, SystemExit):  # noqa: BLE001  the worker is an edge: whatever an app raises ends its run, not the process
+            await self._crashed(work, pen)
         else:
             if not pen.ended:
                 _log.error("run_not_finished", run_id=claim.run.id)
                 await pen.finish(failure("internal", "Something went wrong.", retryable=False))
+
+    async def _crashed(self, work: _Work, pen: Pen) -> None:
+        _log.exception("run_crashed", run_id=work.claim.run.id, attempt=work.claim.attempt)
+        await pen.finish(failure("internal", "Something went wrong.", retryable=False))
 
     async def _stopped(self, work: _Work, pen: Pen) -> None:
         match work.why:

@@ -338,6 +338,9 @@ class Gateway:
         try:
             async with deadline.scope(tool.timeout_s):
                 value = await run()
+            result = value.result if isinstance(value, _Written) else _result(value)
+            ready = as_json(result.value)
+            text = json_text(ready)
         except TimeoutError:
             return _Done(
                 outcome=lost,
@@ -354,17 +357,21 @@ class Gateway:
                 text=f"{error.code}: {error.detail}",
                 transient=error.retryable,
             )
-        except Exception as error:  # noqa: BLE001  the gateway is an edge: a tool's fault becomes an observation
+        except (
+            Exception,
+            asyncio.CancelledError,
+            SystemExit,
+        ) as error:  # an edge: a tool's fault becomes an observation
+            if isinstance(error, asyncio.CancelledError) and _being_cancelled():
+                raise
             outcome: ToolOutcome = "uncertain" if unknown_on_fault else "error"
             return _Done(
                 outcome=outcome,
                 text=f"{tool.name} failed ({type(error).__name__}).",
                 transient=isinstance(error, OSError) and not unknown_on_fault,
             )
-        result = value.result if isinstance(value, _Written) else _result(value)
         reused = isinstance(value, _Written) and value.reused
-        ready = as_json(result.value)
-        return _Done(outcome="ok", text=json_text(ready), value=ready, result=result, reused=reused)
+        return _Done(outcome="ok", text=text, value=ready, result=result, reused=reused)
 
     def _repeat(self, request: CallRequest, tool: AnyTool, arguments: BaseModel, earlier: Observation) -> Observation:
         public = redact_arguments(canonical(arguments), tool.redact)
@@ -467,6 +474,12 @@ async def _invoke(tool: AnyTool, ctx: Ctx[Any], arguments: BaseModel) -> Any:
         return await tool.fn(ctx, **values)
     value = await asyncio.get_running_loop().run_in_executor(_THREADS, partial(tool.fn, ctx, **values))
     return await value if inspect.isawaitable(value) else value
+
+
+def _being_cancelled() -> bool:
+    """Whether somebody asked this task to stop: a `CancelledError` without that is a tool's own, as of a task it waited for."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def _result(value: Any) -> ToolResult:
