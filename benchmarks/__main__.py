@@ -1,6 +1,6 @@
 """Compare the product with its peers and floors on this machine.
 
-    python -m benchmarks [--quick] [--only tokens|realistic|direct|fan_out|start] [--without yuzui]
+    python -m benchmarks [--quick] [--only tokens|realistic|direct|fan_out|start] [--without SIDE]
 
 Prints a table and writes `results/bench.json`; exit status 1 when a target is missed. About six minutes on two cores.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 import uvloop
 
 from benchmarks import report
-from benchmarks.arena import CONTESTANTS, PRODUCT, arena
+from benchmarks.arena import CONTESTANTS, JSON, arena
 from benchmarks.driver import Sample
 from benchmarks.figures import Figure
 from benchmarks.plan import FULL, QUICK
@@ -57,7 +57,7 @@ async def compare(given: argparse.Namespace) -> bool:
                     figures += outcome.figures
                     samples[scenario.name] = outcome.sides
                     print(f"{scenario.name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
-        if PRODUCT not in given.without and (given.only is None or START in given.only):
+        if JSON not in given.without and (given.only is None or START in given.only):
             figures += await start_up(folder, plan.starts, given.venv)
     report.show(figures, samples)
     report.write(given.output, figures, samples, time.monotonic() - started)

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from benchmarks.peers.peer import look_up
-from yuzui import App, BoundedReact, Budget, Ctx, DirectRead, Rule, ToolError
-from yuzui.runs.database import Database
+from yuzui import App, BoundedReact, Budget, Ctx, Database, DirectRead, Rule, ToolError
 
 SELECT = "select id, owner, status, report from bench_incident where id = %(id)s and owner = %(owner)s"
 OWNERS = 100

@@ -11,14 +11,15 @@ from benchmarks.peers.server import PEERS
 from benchmarks.sites import MockSite, PeerSite, SelectSite, floors, mock_model, peer
 from benchmarks.yuzui_side import Product, product
 
-PRODUCT = "yuzui"
+JSON, NATIVE = "yuzui_json", "yuzui_native"
+PRODUCT = {JSON: "json", NATIVE: "native"}
 FLOORS = "floors"
-CONTESTANTS = frozenset({PRODUCT, FLOORS, *PEERS})
+CONTESTANTS = frozenset({*PRODUCT, FLOORS, *PEERS})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Arena:
-    """The running servers. `clock` reads the CPU of the one database; `idle_cpu` is the product's own, idle, in percent."""
+    """The running servers. `clock` reads the CPU of the one database."""
 
     mock: MockSite
     database: Cluster
@@ -41,8 +42,8 @@ async def arena(folder: Path, contestants: frozenset[str], database_url: str | N
         }
         floor = await stack.enter_async_context(floors(database, folder)) if FLOORS in contestants else None
         ours = None
-        if PRODUCT in contestants:
-            ours = await stack.enter_async_context(product(mock, database, folder / "yuzui", folder))
+        if engines := tuple(engine for name, engine in PRODUCT.items() if name in contestants):
+            ours = await stack.enter_async_context(product(mock, database, engines, folder))
         yield Arena(
             mock=mock,
             database=database,

@@ -3,14 +3,14 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.arena import FLOORS, PRODUCT, Arena, psycopg_floor
+from benchmarks.arena import FLOORS, JSON, PRODUCT, Arena, psycopg_floor
 from benchmarks.driver import Load, Sample, Site, drive
 from benchmarks.fan import fan_out_floor, fan_out_product
 from benchmarks.figures import CPU, RATE, Duel, Figure, added_first, added_p50, over_repetitions
 from benchmarks.plan import INSTANT, REALISTIC, Plan
 from benchmarks.yuzui_side import Product, chat, direct
 
-EVENTS, FLUSHES = "yuzui_events_written_total", "yuzui_event_flushes_total"
+EVENTS, FLUSHES = "yuzui_events_total", "yuzui_flushes_total"
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ async def _interleave(arena: Arena, sites: Sequence[Site], load: Load, repetitio
 def _chats(arena: Arena, peers: Sequence[str]) -> list[Site]:
     sites: list[Site] = [arena.peers[name] for name in peers if name in arena.peers]
     if arena.product is not None:
-        sites += [chat(arena.product, "json"), chat(arena.product, "native")]
+        sites += [chat(arena.product, engine) for engine in arena.product.engines]
     return sites
 
 
@@ -147,8 +147,8 @@ async def _fan_out(arena: Arena, plan: Plan) -> Outcome:
 
 
 SCENARIOS = (
-    Scenario(name="tokens", contestants=frozenset({"sdk", "agent_limits", "pydantic_ai", PRODUCT}), run=_tokens),
-    Scenario(name="realistic", contestants=frozenset({"sdk", "agent_saver", PRODUCT}), run=_realistic),
-    Scenario(name="direct", contestants=frozenset({FLOORS, PRODUCT}), run=_direct),
-    Scenario(name="fan_out", contestants=frozenset({FLOORS, PRODUCT}), run=_fan_out),
+    Scenario(name="tokens", contestants=frozenset({"sdk", "agent_limits", "pydantic_ai", *PRODUCT}), run=_tokens),
+    Scenario(name="realistic", contestants=frozenset({"sdk", "agent_saver", *PRODUCT}), run=_realistic),
+    Scenario(name="direct", contestants=frozenset({FLOORS, JSON}), run=_direct),
+    Scenario(name="fan_out", contestants=frozenset({FLOORS, JSON}), run=_fan_out),
 )

@@ -33,6 +33,7 @@ class Product:
     pid: int
     port: int
     mock: MockSite
+    engines: tuple[str, ...]
 
     async def sessions(self, app: str, count: int) -> list[str]:
         """Fresh sessions, one a run, so that no run waits for another."""
@@ -158,8 +159,8 @@ def _of(events: Sequence[SseEvent], kind: str) -> list[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def product(mock: MockSite, database: Cluster, data_dir: Path, logs: Path) -> AsyncGenerator[Product]:
-    """The server, on the peers' database and model."""
+async def product(mock: MockSite, database: Cluster, engines: tuple[str, ...], folder: Path) -> AsyncGenerator[Product]:
+    """The server, on the peers' database and model, with the benchmark's app on each of the engines."""
     port = free_port()
     environment = LIMITS | {
         "YUZUI_MODEL": "openai:mock;b=json",
@@ -167,10 +168,10 @@ async def product(mock: MockSite, database: Cluster, data_dir: Path, logs: Path)
         "YUZUI_MODEL_API_KEY": "x",
         "YUZUI_DATABASE_URL": database.url,
     }
-    apps = ["--app", "benchmarks.app:json_app", "--app", "benchmarks.app:native_app"]
-    command = serve_command(port, data_dir, *apps)
-    async with serving(command, port, log=logs / "yuzui.log", environment=environment) as pid:
-        yield Product(pid=pid, port=port, mock=mock)
+    apps = [part for engine in engines for part in ("--app", f"benchmarks.app:{engine}_app")]
+    command = serve_command(port, folder / "yuzui", *apps)
+    async with serving(command, port, log=folder / "yuzui.log", environment=environment) as pid:
+        yield Product(pid=pid, port=port, mock=mock, engines=engines)
 
 
 def serve_command(port: int, data_dir: Path, *more: str) -> list[str]:
