@@ -4,11 +4,12 @@ import hashlib
 import json
 import math
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -20,15 +21,15 @@ from yuzui.tools.tool import Tool
 
 def canonical(value: Any) -> Any:
     """The form in which two equal values are the same: NFKC and folded white space, 80 = 80.0, sorted keys, list order kept."""
+    if type(value) is dict:  # the common shape first: asking for abstract types costs more than sorting
+        return _sorted(cast("dict[str, Any]", value))
     match value:
-        case bool() | None:
-            return value
         case Enum():
             return canonical(value.value)
+        case bool() | int() | None:
+            return value
         case str():
             return " ".join(unicodedata.normalize("NFKC", value).split())
-        case int():
-            return value
         case float() | Decimal():
             number = float(value)
             return int(number) if math.isfinite(number) and number.is_integer() and abs(number) < 1e15 else str(value)
@@ -37,7 +38,7 @@ def canonical(value: Any) -> Any:
         case BaseModel():
             return canonical(value.model_dump())
         case _ if is_mapping(value):
-            return {str(key): canonical(value[key]) for key in sorted(value, key=str)}
+            return _sorted(value)
         case _ if is_items(value):
             return [canonical(item) for item in value]
         case _ if is_set(value):
@@ -46,6 +47,10 @@ def canonical(value: Any) -> Any:
             return str(value)
         case _:
             return repr(value)
+
+
+def _sorted(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {str(key): canonical(value[key]) for key in sorted(value, key=str)}
 
 
 def canonical_json(value: Any) -> str:

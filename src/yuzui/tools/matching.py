@@ -38,6 +38,8 @@ def visible(text: str) -> str:
 
 def matching_copy(text: str) -> str:
     """`visible(text)` in lower case: what rules, blocks and id formats are searched in. Applying it twice changes nothing."""
+    if text.isascii() and text.isprintable():  # nothing to normalise or take out, and lowering it once is enough
+        return text.strip().lower()
     copy = text
     for _ in range(_ROUNDS):
         again = visible(copy).lower()

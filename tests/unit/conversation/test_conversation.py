@@ -16,9 +16,10 @@ from yuzui.execution.direct_read import ToolFailedError
 from yuzui.execution.react import JsonActionEngine
 from yuzui.guard import Block
 from yuzui.model.port import Model
-from yuzui.owner import Caller, Owner
+from yuzui.owner import Caller, Locale, Owner
 from yuzui.policy import BoundedReact, Confirm, DirectRead
 from yuzui.routing.intents import RoutableIntent
+from yuzui.routing.route import Route, RouterInput
 from yuzui.routing.router import Router
 from yuzui.routing.rules import Rule
 from yuzui.runs.actions import ActionStatus, PendingAction
@@ -226,6 +227,26 @@ async def test_R_POL_02_a_direct_read_answers_without_a_model_even_when_there_is
     assert ending.message.grounded
     assert model.requests == []
     assert ending.usage["model_calls"] == 0
+
+
+async def test_a_message_read_at_the_door_is_not_read_again_by_its_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    plain = await world.say("看看架子")
+    asked: list[str] = []
+    decide = Router.decide_by_rules
+
+    def counted(self: Router, request: RouterInput, locale: Locale) -> Route | None:
+        asked.append(request.matching)
+        return decide(self, request, locale)
+
+    monkeypatch.setattr(Router, "decide_by_rules", counted)
+    assert world.conversation.decided_by_rules("shelf", "看看架子", ALICE)
+    assert await world.say("看看架子") == plain
+    assert asked == ["看看架子"]
+    await world.say("看看架子")  # what was read ahead serves one run; the next reads for itself
+    assert asked == ["看看架子", "看看架子"]
 
 
 async def test_R_POL_02_a_result_without_a_promised_field_is_no_answer(tmp_path: Path) -> None:
