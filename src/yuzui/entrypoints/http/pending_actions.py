@@ -48,7 +48,7 @@ async def confirm(
 ) -> Response:
     """Carry the action out, once; a later confirm answers the same. 409 when it expired, was rejected or superseded."""
     action = await services.confirmations.confirm(caller, action_id)
-    return JSONResponse(action_json(action), status_code=202 if action.status == "executing" else 200)
+    return JSONResponse(action_json(action), status_code=202 if action.status in {"pending", "executing"} else 200)
 
 
 @router.post("/{action_id}/reject", summary="Reject")
