@@ -53,19 +53,19 @@ class PooledDatabase:
     async def rows(self, sql: str, **params: Any) -> list[dict[str, Any]]:
         """See `Database.rows`."""
         with translated():
-            async with self._borrowed() as connection:
+            async with self.pool.connection() as connection:
                 return await fetch_rows(connection, sql, params)
 
     async def row(self, sql: str, **params: Any) -> dict[str, Any] | None:
         """See `Database.row`."""
         with translated():
-            async with self._borrowed() as connection:
+            async with self.pool.connection() as connection:
                 return await fetch_row(connection, sql, params)
 
     async def execute(self, sql: str, **params: Any) -> int:
         """See `Database.execute`."""
         with translated():
-            async with self._borrowed() as connection:
+            async with self.pool.connection() as connection:
                 return await run(connection, sql, params)
 
     @asynccontextmanager
@@ -82,29 +82,6 @@ class PooledDatabase:
                     if ended and connection.broken:
                         raise CommitUncertainError from error
                     raise
-
-    def _borrowed(self) -> "_Borrowed":
-        return _Borrowed(self.pool)
-
-
-class _Borrowed:
-    """A connection for one statement. In autocommit mode there is nothing to commit, so the round that the pool's own
-    context makes for it is saved; what is left open or broken the pool ends when it takes the connection back.
-    """
-
-    __slots__ = ("_connection", "_pool")
-
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-        self._connection: Connection | None = None
-
-    async def __aenter__(self) -> Connection:
-        self._connection = connection = await self._pool.getconn()
-        return connection
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._connection is not None:
-            await self._pool.putconn(self._connection)
 
 
 async def fetch_rows(connection: Connection, sql: str, params: dict[str, Any]) -> list[dict[str, Any]]:
