@@ -39,7 +39,7 @@ class StepModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        raise NotImplementedError("runs are asynchronous")
+        raise RuntimeError("runs are asynchronous; a model is asked with ainvoke")
 
     @override
     async def _agenerate(
