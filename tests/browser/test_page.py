@@ -65,8 +65,10 @@ async def test_R_UI_01_a_double_click_on_confirm_is_one_request_and_one_outcome(
 ) -> None:
     await sign_in(page, site)
     await say(page, site.phrases.confirm)
-    card = (await answered(page, 0)).locator(".confirmation")
+    asked = await answered(page, 0)
+    card = asked.locator(".confirmation")
     await expect(card.locator("time")).to_contain_text("GMT+8")
+    await expect(asked.locator(".badge")).to_have_count(0)  # a draft claims nothing, so nothing is said of its sources
     await expect(card.locator(".arguments tr").first).to_be_visible()
     await card.get_by_role("button", name="Confirm").dblclick()
     await expect(card).to_have_attribute("data-status", "executed")

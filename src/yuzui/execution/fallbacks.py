@@ -30,9 +30,11 @@ def degraded_ending(run: RunRecord, policy: BoundedReact, cause: YuzuiError, met
 def demo_ending(run: RunRecord, meter: Meter, suggestions: Sequence[str]) -> Ending:
     """The labelled answer of a server without a model (R-DEG-01)."""
     if run.caller.locale == "zh":
-        lead = "演示模式：没有配置模型（设置 YUZUI_MODEL 后可回答开放式问题）。以下功能不需要模型，可以直接使用："
+        lead = "演示模式：没有配置模型（设置 YUZUI_MODEL 后可回答开放式问题）。"
+        lead += "以下功能不需要模型，可以直接使用：" if suggestions else ""
     else:
-        lead = "Demo mode: no model is configured (set YUZUI_MODEL to have open questions answered). These work without one:"
+        lead = "Demo mode: no model is configured (set YUZUI_MODEL to have open questions answered)."
+        lead += " These work without one:" if suggestions else ""
     text = "\n".join([lead, *(f"- {suggestion}" for suggestion in suggestions)])
     return succeeded(message(run, text, source="demo"), "answered", meter)
 

@@ -11,14 +11,16 @@ export function provenanceBadge(provenance, source, { language }) {
   return badge(provenance, source ? `${text} · ${source}` : text, help);
 }
 
-/** Labels over an answer that is not simply the model's, or that has a defect the reader must know; null when there are none. */
-export function answerBadges(message, { language }) {
+/** Labels over an answer that is not simply the model's, or that has a defect the reader must know; null when there are none.
+ * A question to the person (a draft to confirm, a choice) and a demo text claim nothing: nothing is said of their sources. */
+export function answerBadges(message, { language }, { asks = false } = {}) {
   const { t } = language;
   const badges = [];
-  if (["direct", "demo", "fallback"].includes(message.source)) {
+  if (["direct", "demo", "fallback"].includes(message.source) && !asks) {
     badges.push(badge(message.source, t(`source.${message.source}`), t(`source.${message.source}.help`)));
   }
-  if (message.grounded === false) badges.push(badge("ungrounded", t("badge.ungrounded"), t("badge.ungrounded.help")));
+  const claims = !asks && ["model", "fallback"].includes(message.source);
+  if (message.grounded === false && claims) badges.push(badge("ungrounded", t("badge.ungrounded"), t("badge.ungrounded.help")));
   if (message.explanation === "degraded") badges.push(badge("degraded", t("badge.degraded"), t("badge.degraded.help")));
   if (message.truncated) {
     const name = language.known(`budget.${message.truncated}`) ?? message.truncated;

@@ -124,7 +124,7 @@ export class Turn {
     this.#slot("cards", [view.message], () => (view.message?.cards ?? []).map((card) => cardElement(card, this.#page)));
     this.#slot("confirmation", [view.confirmation], () => this.#confirmationCard());
     this.#slot("choices", [view.clarification], () => this.#choices());
-    this.#slot("evidence", [view.message, view.citations], () => this.#evidence());
+    this.#slot("evidence", [view.message, view.citations, view.confirmation, view.clarification], () => this.#evidence());
     this.#slot("problem", [view.error, this.problem], () => this.#problemBox());
     this.#details.update(view);
   }
@@ -184,9 +184,10 @@ export class Turn {
   }
 
   #evidence() {
-    const { message, citations } = this.view;
+    const { message, citations, confirmation, clarification } = this.view;
     if (!message) return null;
-    return [answerBadges(message, this.#page), provenanceList(message.provenance, this.#page), citationList(citations, this.#page)];
+    const asks = Boolean(confirmation ?? clarification);
+    return [answerBadges(message, this.#page, { asks }), provenanceList(message.provenance, this.#page), citationList(citations, this.#page)];
   }
 
   #problemBox() {

@@ -102,7 +102,7 @@ async def weekly_plan(
     rows = await ctx.deps.plan(ctx.owner, first or ctx.today, days)
     locale = ctx.caller.locale
     value = {"plan": [{"day": row["day"], "meal": row["meal"], "dish": row["dish"]} for row in rows]}
-    lines = tuple(f"{row['day'].isoformat()} {MEALS[row['meal']][locale]}: {row['dish']}" for row in rows)
+    lines = tuple(_plan_line(row, locale) for row in rows)
     return ToolResult(
         value=value, cards=(Card(kind="plan", title=TITLES["plan"][locale], items=lines),) if rows else ()
     )
@@ -128,7 +128,8 @@ def add_summary(ctx: Ctx[Menu], arguments: NewItem) -> str:
     if zh:
         text = f"放进冰箱：{arguments.name} {amount} {arguments.unit}"
         return text + (f"，保质期至 {arguments.expires_on.isoformat()}" if arguments.expires_on else "")
-    text = f"put into the fridge: {amount} {arguments.unit} {arguments.name}"
+    what = arguments.name if arguments.unit in ("piece", "pieces") else f"{arguments.unit} of {arguments.name}"
+    text = f"put into the fridge: {amount} {what}"
     return text + (f", use by {arguments.expires_on.isoformat()}" if arguments.expires_on else "")
 
 
@@ -162,14 +163,15 @@ def fridge_text(value: Any, locale: Literal["zh", "en"]) -> str:
 def family_text(value: Any, locale: Literal["zh", "en"]) -> str:
     """The family in words."""
     zh = locale == "zh"
-    return "\n".join(f"- {row['name']}: {_member_line(row, zh=zh)}" for row in value["members"])
+    colon = "：" if zh else ": "
+    return "\n".join(f"- {row['name']}{colon}{_member_line(row, zh=zh)}" for row in value["members"])
 
 
 def plan_text(value: Any, locale: Literal["zh", "en"]) -> str:
     """The plan in words."""
     if not value["plan"]:
         return "这几天还没有安排菜单。" if locale == "zh" else "Nothing is planned for these days."
-    return "\n".join(f"- {row['day']} {MEALS[row['meal']][locale]}: {row['dish']}" for row in value["plan"])
+    return "\n".join(f"- {_plan_line(row, locale)}" for row in value["plan"])
 
 
 def recipes_text(value: Any, locale: Literal["zh", "en"]) -> str:
@@ -183,10 +185,11 @@ def recipes_text(value: Any, locale: Literal["zh", "en"]) -> str:
     if not recipes:
         return ("没有合适的食谱。" if zh else "No recipe fits.") + note
     if len(recipes) > 1:
-        return "\n".join(f"- {row['name']} ({row['minutes']} min)" for row in recipes) + note
+        minutes = "（{} 分钟）" if zh else " ({} min)"
+        return "\n".join(f"- {row['name']}{minutes.format(row['minutes'])}" for row in recipes) + note
     row = recipes[0]
     needs = ("、" if zh else ", ").join(
-        f"{i['name']} {written(float(i['amount']))}{i['unit']}" for i in row["ingredients"]
+        f"{i['name']} {written(float(i['amount']))} {i['unit']}" for i in row["ingredients"]
     )
     steps = "\n".join(f"{n}. {step}" for n, step in enumerate(row["steps"], start=1))
     head = (
@@ -195,6 +198,10 @@ def recipes_text(value: Any, locale: Literal["zh", "en"]) -> str:
         else f"{row['name']} ({row['minutes']} min)\nYou need: {needs}"
     )
     return f"{head}\n{steps}{note}"
+
+
+def _plan_line(row: dict[str, Any], locale: Literal["zh", "en"]) -> str:
+    return f"{row['day']} {MEALS[row['meal']][locale]}{'：' if locale == 'zh' else ': '}{row['dish']}"
 
 
 def _item_line(item: dict[str, Any], locale: Literal["zh", "en"]) -> str:
@@ -234,7 +241,7 @@ def _recipe_card(row: dict[str, Any], ctx: Ctx[Menu]) -> Card:
     return Card(
         kind="recipe",
         title=row["name"],
-        fields=(("用时" if zh else "time", f"{row['minutes']} min"),),
+        fields=(("用时" if zh else "time", f"{row['minutes']} 分钟" if zh else f"{row['minutes']} min"),),
         items=needs,
         actions=(("怎么做" if zh else "how to make it", ask),),
     )

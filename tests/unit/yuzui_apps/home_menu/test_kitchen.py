@@ -1,6 +1,7 @@
 """Safety by code: an answer that names an allergen of the family carries a warning, whatever a model wrote."""
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from yuzui import Ctx
 from yuzui.owner import Caller, Locale, Owner
 from yuzui.testing.harness import NoDatabase
-from yuzui_apps.home_menu.kitchen import allergy_note
+from yuzui_apps.home_menu.kitchen import NewItem, add_summary, allergy_note
 from yuzui_apps.home_menu.services import Menu
 
 
@@ -33,3 +34,17 @@ async def test_an_answer_that_names_an_allergen_carries_a_warning(
     caller = Caller(owner=Owner(tenant="family-a", user="alice"), name="Alice", locale=locale)
     ctx = Ctx(caller=caller, deps=cast("Menu", Family()), db=NoDatabase(), now=datetime.now(UTC))
     assert await allergy_note(ctx, answer) == note
+
+
+@pytest.mark.parametrize(
+    ("unit", "name", "summary"),
+    [
+        ("boxes", "milk", "put into the fridge: 2 boxes of milk"),
+        ("pieces", "eggs", "put into the fridge: 2 eggs"),
+    ],
+)
+async def test_what_is_put_into_the_fridge_reads_as_english(unit: str, name: str, summary: str) -> None:
+    caller = Caller(owner=Owner(tenant="family-a", user="alice"), name="Alice", locale="en")
+    ctx = Ctx(caller=caller, deps=cast("Menu", Family()), db=NoDatabase(), now=datetime.now(UTC))
+    arguments = cast("NewItem", SimpleNamespace(name=name, amount=2.0, unit=unit, expires_on=None))
+    assert add_summary(ctx, arguments) == summary
