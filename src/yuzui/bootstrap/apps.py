@@ -25,9 +25,9 @@ def load_app(name: str) -> App[Any]:
         try:
             found = getattr(importlib.import_module(module), attribute)
         except ModuleNotFoundError as error:
-            raise UnknownAppError(f"{name!r}: there is no module {error.name!r}") from error
+            raise UnknownAppError(_missing(name, module, error.name)) from error
         except AttributeError as error:
-            raise UnknownAppError(f"{name!r}: the module has no {attribute!r}") from error
+            raise UnknownAppError(f"{name!r}: {error}. An app is named module:attribute, as in pantry:app.") from error
     else:
         installed = {entry.name: entry for entry in entry_points(group=APP_GROUP)}
         if name not in installed:
@@ -40,6 +40,12 @@ def load_app(name: str) -> App[Any]:
     if not isinstance(found, App):
         raise DeclarationError(f"{name!r} is not an App but a {type(found).__name__}")
     return cast("App[object]", found)
+
+
+def _missing(name: str, module: str, absent: str | None) -> str:
+    if absent is not None and (module == absent or module.startswith(f"{absent}.")):
+        return f"{name!r}: there is no module {absent!r} here. Run this in the folder that holds it, or set PYTHONPATH."
+    return f"{name!r}: it imports {absent!r}, which is not installed in this environment."
 
 
 def load_apps(names: Sequence[str]) -> tuple[App[Any], ...]:

@@ -37,9 +37,9 @@ CHECK_SECONDS: Final = 1.0
 _NOT_YET: Final = {
     "embedding_url": "embeddings by URL",
     "embedding_model": "embeddings by URL",
-    "rerank_url": "a reranker",
+    "rerank_url": "reranker",
     "milvus_uri": "Milvus",
-    "redis_url": "a Redis quota counter",
+    "redis_url": "Redis quota counter",
     "prometheus_url": "Prometheus queries",
     "otel_exporter_otlp_endpoint": "OpenTelemetry export",
     "retention_days": "retention",

@@ -5,15 +5,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from pydantic import SecretStr
+
 from yuzui.app import App
 from yuzui.bootstrap.apps import load_app
 from yuzui.bootstrap.compose import choose_authenticator, sources, unused_settings
+from yuzui.bootstrap.models import check_provider
 from yuzui.entrypoints.auth import TokenAuthenticator, is_loopback
 from yuzui.entrypoints.cli.composer import Part
 from yuzui.errors import YuzuiError
 from yuzui.settings import Settings
 
 _ASK_SECONDS: Final = 5.0
+_WITHOUT_MODEL: Final = "direct reads, confirmations, business endpoints; other answers are labelled fallbacks"
 
 
 async def diagnose(settings: Settings) -> Sequence[Part]:
@@ -169,12 +173,27 @@ async def _model(settings: Settings) -> Part:
             works="direct reads, confirmations, business endpoints; other answers are labelled demo answers",
             remedy="YUZUI_MODEL=provider:name and YUZUI_MODEL_API_KEY",
         )
+    try:
+        await check_provider(settings)
+    except YuzuiError as error:
+        return Part(
+            name="model",
+            state="invalid",
+            detail=error.detail,
+            works=_WITHOUT_MODEL,
+            remedy="correct YUZUI_MODEL and YUZUI_MODEL_API_KEY; any OpenAI-compatible server: YUZUI_MODEL_BASE_URL",
+        )
     if settings.model_base_url is None:
         return Part(name="model", state="ok", detail=f"{settings.model}, not asked (it costs money)")
+    return await _model_server(settings.model, settings.model_base_url, settings.model_api_key)
+
+
+async def _model_server(name: str, base_url: str, api_key: SecretStr | None) -> Part:
+    """Ask a compatible server for its models: that needs the right address and key, and costs nothing."""
     import httpx2
 
-    url = f"{settings.model_base_url.rstrip('/')}/models"
-    headers = {"Authorization": f"Bearer {settings.model_api_key.get_secret_value()}"} if settings.model_api_key else {}
+    url = f"{base_url.rstrip('/')}/models"
+    headers = {"Authorization": f"Bearer {api_key.get_secret_value()}"} if api_key else {}
     try:
         async with httpx2.AsyncClient(timeout=_ASK_SECONDS) as client:
             response = await client.get(url, headers=headers)
@@ -183,7 +202,7 @@ async def _model(settings: Settings) -> Part:
             name="model",
             state="unreachable",
             detail=f"{url}: {type(error).__name__}",
-            works="direct reads, confirmations, business endpoints; other answers are labelled fallbacks",
+            works=_WITHOUT_MODEL,
             remedy="start the model server, or correct YUZUI_MODEL_BASE_URL",
         )
     if response.status_code in (401, 403):
@@ -191,7 +210,16 @@ async def _model(settings: Settings) -> Part:
             name="model",
             state="invalid",
             detail=f"{url} refuses the key",
-            works="direct reads, confirmations",
+            works=_WITHOUT_MODEL,
             remedy="correct YUZUI_MODEL_API_KEY",
         )
-    return Part(name="model", state="ok", detail=f"{settings.model} at {settings.model_base_url}")
+    if response.status_code >= 500:
+        return Part(
+            name="model",
+            state="unreachable",
+            detail=f"{url} answers {response.status_code}",
+            works=_WITHOUT_MODEL,
+            remedy="look at the model server's log, or correct YUZUI_MODEL_BASE_URL",
+        )
+    note = f" (it lists no models: {response.status_code} for {url}; the address may be wrong)"
+    return Part(name="model", state="ok", detail=f"{name} at {base_url}{'' if response.is_success else note}")

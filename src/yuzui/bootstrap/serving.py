@@ -156,7 +156,13 @@ def _greeting(yuzui: Yuzui, listening: socket.socket, *, worker: bool) -> Servin
         demo=yuzui.settings.model is None,
         embedded=yuzui.embedded,
         worker=worker,
+        model=_model_shown(yuzui.settings),
     )
+
+
+def _model_shown(settings: Settings) -> str:
+    at = f" at {settings.model_base_url}" if settings.model_base_url else ""
+    return f"{settings.model}{at}" if settings.model else ""
 
 
 def run_until_signal(main: Callable[[Stop], Coroutine[Any, Any, None]]) -> None:

@@ -107,7 +107,8 @@ class TokenAuthenticator:
             if hmac.compare_digest(known, digest):
                 found = caller
         if found is None:
-            raise UnauthorizedError("The token is not known.")
+            hint = f" Known here are: {', '.join(DEV_TOKENS)}." if self._dev else ""
+            raise UnauthorizedError(f"The token is not known.{hint}")
         return found
 
 

@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import structlog
+
 from yuzui.errors import DeadlineExceededError, ModelError
 from yuzui.execution.endings import awaiting, message, succeeded
 from yuzui.execution.engine import Answer, Engine, Turn
@@ -14,6 +16,8 @@ from yuzui.policy import BoundedReact
 from yuzui.runs.actions import PendingAction
 from yuzui.runs.run import Ending
 from yuzui.tools.catalog import Catalog
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +56,7 @@ async def bounded_react(policy: BoundedReact, execution: Execution, react: React
     try:
         answer = await engine.run(turn)
     except (ModelError, DeadlineExceededError) as error:
+        _log.warning("model_gave_no_answer", run_id=execution.run.id, code=error.code, detail=error.detail)
         if policy.degraded:
             return degraded_ending(execution.run, policy, error, execution.meter)
         return model_failed_ending(execution.run, execution.meter, error, execution.gateway.observations)

@@ -51,6 +51,12 @@ class LangChainModel:
         """As declared; LangChain hides what the server can do."""
         return self._capabilities
 
+    async def check(self) -> None:
+        """Make the provider's chat model without asking it. Raises `SettingsError` when that cannot be."""
+        async with self._lock:
+            if self._chat is None:
+                self._chat = await asyncio.to_thread(self._make, self._spec, self._options)
+
     async def complete(self, request: ModelRequest, on_text: TextSink | None = None) -> ModelReply:
         """Run one call."""
         request.deadline.check()
@@ -78,9 +84,7 @@ class LangChainModel:
         return collected.reply(request, self.name)
 
     async def _ready(self, request: ModelRequest) -> Any:
-        async with self._lock:
-            if self._chat is None:
-                self._chat = await asyncio.to_thread(self._make, self._spec, self._options)
+        await self.check()
         chat = self._chat
         if request.tools and self._capabilities.native_tools:
             chat = chat.bind_tools([tool_schema(tool) for tool in request.tools])
@@ -94,8 +98,8 @@ def _init(spec: str, options: Mapping[str, Any]) -> Any:
         made = cast("Any", init_chat_model(spec, max_retries=0, **options))
     except ImportError as error:
         raise SettingsError(f"YUZUI_MODEL: {error}") from error
-    except ValueError as error:
-        raise SettingsError(f"YUZUI_MODEL: {spec!r} cannot be used: {error}") from error
+    except Exception as error:  # providers' packages share no base error; this is their edge
+        raise SettingsError(f"YUZUI_MODEL: {spec!r} cannot be used: {str(error).splitlines()[0]}") from error
     return made
 
 

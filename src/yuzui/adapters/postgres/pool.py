@@ -125,7 +125,7 @@ async def require_server(dsn: str, *, wait_s: float = 10.0) -> int:
         conninfo_to_dict(dsn)
     except ProgrammingError as error:
         raise SettingsError(
-            "DATABASE_URL is not a PostgreSQL address: postgresql://USER:PASSWORD@HOST:PORT/NAME"
+            "YUZUI_DATABASE_URL is not a PostgreSQL address: postgresql://USER:PASSWORD@HOST:PORT/NAME"
         ) from error
     try:
         connection = await AsyncConnection.connect(dsn, connect_timeout=max(2, int(wait_s)), application_name="yuzui")

@@ -54,13 +54,13 @@ def _show(client: "Client", method: str, path: str, body: Any, *, yes: bool) -> 
         last = event["type"]
         if last == "confirmation.required":
             action = event["data"]
-        _print(last, event["data"])
+        _print(last, event["data"], event["run_id"])
     if action is not None and action["approval"] == "self":
         return _decide(client, action, yes=yes)
     return last != "run.completed"
 
 
-def _print(kind: str, data: dict[str, Any]) -> None:
+def _print(kind: str, data: dict[str, Any], run_id: str) -> None:
     match kind:
         case "tool.started":
             typer.secho(f"  · {data['tool']} …", dim=True, err=True)
@@ -70,8 +70,7 @@ def _print(kind: str, data: dict[str, Any]) -> None:
             typer.secho("  · restarted", dim=True, err=True)
         case "message.completed":
             typer.echo(data["text"])
-            if data["source"] != "direct":
-                typer.secho(f"  ({data['source']})", dim=True, err=True)
+            typer.secho(f"  ({data['source']} · {run_id})", dim=True, err=True)
         case "clarification.required":
             for choice in data["choices"]:
                 typer.secho(f"  ? {choice['label']}: {choice['message']}", err=True)

@@ -24,7 +24,7 @@ class Given:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Serving:
-    """A server that is ready. `dev_tokens` says whether the public dev tokens are accepted; `demo` that no model is set."""
+    """A server that is ready. `dev_tokens` says whether the public dev tokens are accepted; `demo` that no model is set; `model` names it."""
 
     url: str
     apps: tuple[App[Any], ...]
@@ -32,6 +32,7 @@ class Serving:
     demo: bool
     embedded: bool
     worker: bool
+    model: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

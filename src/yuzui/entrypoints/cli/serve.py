@@ -37,6 +37,8 @@ def _greet(serving: Serving) -> None:
     )
     if serving.demo:
         lines.append("  Model:           none, so answers are labelled demo answers (set YUZUI_MODEL)")
+    elif serving.model:
+        lines.append(f"  Model:           {serving.model} (not asked yet; check it with: yuzui doctor)")
     if not serving.worker:
         lines.append("  Worker:          not in this process; start one with: yuzui worker")
     if serving.dev_tokens:
