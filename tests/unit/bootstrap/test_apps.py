@@ -1,5 +1,6 @@
 """Naming an own app wrongly: the message says which name is wrong and what to do."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ def test_a_module_that_is_not_here_says_where_to_run() -> None:
 
 def test_a_module_whose_own_import_fails_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "needy_pantry.py").write_text("import no_such_library\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     with pytest.raises(UnknownAppError, match="it imports 'no_such_library', which is not installed"):
         load_app("needy_pantry:app")
 

@@ -28,6 +28,8 @@ def run(
     for policy in policies:
         table.add_row(*_row(policy))
     show(table)
+    if any(policy.required_tools for policy in policies):
+        typer.echo("* must be called, or the answer is marked as ungrounded")
 
 
 def _row(policy: CompiledPolicy) -> tuple[Any, ...]:
