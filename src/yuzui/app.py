@@ -11,7 +11,7 @@ from yuzui.guard import Block, check_blocks
 from yuzui.owner import Locale
 from yuzui.policy import BoundedReact, Confirm, DirectRead, Policy
 from yuzui.routing.classifier import CLASSIFY_SECONDS
-from yuzui.routing.intents import RoutableIntent
+from yuzui.routing.intents import THRESHOLD, RoutableIntent
 from yuzui.routing.router import Router
 from yuzui.routing.rules import ResourceId, Rule
 from yuzui.runs.database import Database
@@ -33,12 +33,12 @@ class Intent:
     rules: tuple[Rule, ...] = ()
     examples: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    threshold: float = 0.6
+    threshold: float | None = None
     question: Text = field(default_factory=dict[Locale, str])
     answer_hint: str = ""
 
-    def routable(self) -> RoutableIntent:
-        """The part of the declaration that the router sees."""
+    def routable(self, threshold: float = THRESHOLD) -> RoutableIntent:
+        """The part of the declaration that the router sees; `threshold` is for an intent that sets none."""
         return RoutableIntent(
             name=self.name,
             description=self.description,
@@ -46,7 +46,7 @@ class Intent:
             rules=self.rules,
             examples=self.examples,
             needs=self.needs,
-            threshold=self.threshold,
+            threshold=threshold if self.threshold is None else self.threshold,
             question=self.question,
         )
 
@@ -211,10 +211,10 @@ class App(Generic[D]):
         rules: Sequence[Rule] = (),
         examples: Sequence[str] = (),
         needs: Sequence[str] = (),
-        threshold: float = 0.6,
+        threshold: float | None = None,
         question: Text | None = None,
     ) -> Intent:
-        """Declare an intent. Rule ids default to `intent/number`."""
+        """Declare an intent. Rule ids default to `intent/number`, its threshold to the setting `route_threshold`."""
         if name in self.intents:
             raise DeclarationError(f"intent {name!r} is declared twice")
         if not isinstance(policy, DirectRead | Confirm | BoundedReact):  # pyright: ignore[reportUnnecessaryIsInstance] - an untyped caller may pass anything
@@ -233,14 +233,14 @@ class App(Generic[D]):
         self.intents[name] = intent
         return intent
 
-    def router(self, *, classify_seconds: float = CLASSIFY_SECONDS) -> Router:
+    def router(self, *, classify_seconds: float = CLASSIFY_SECONDS, threshold: float = THRESHOLD) -> Router:
         """The router of the declared intents. Raises `DeclarationError` when rules break their examples (R-ROUTE-03).
 
         An app that declares no intent named `fallback` gets plain chat without tools under that name.
         """
         if self.fallback not in self.intents:
             self.intent(self.fallback, _PLAIN_CHAT, policy=BoundedReact(budget=DEFAULT_CHAT_BUDGET))
-        intents = [intent.routable() for intent in self.intents.values()]
+        intents = [intent.routable(threshold) for intent in self.intents.values()]
         return Router(self.name, intents, self.ids, self.fallback, classify_seconds=classify_seconds)
 
     def mcp(

@@ -63,10 +63,7 @@ async def start_core(
     main = main_model(settings, stack)
     database = PooledDatabase(pool)
     contexts = {app.name: context_factory(app, database, _servers(app, stack)) for app in apps}
-    runtimes = {
-        app.name: AppRuntime(app=app, router=app.router(), context=contexts[app.name], unavailable=frozenset)
-        for app in apps
-    }
+    runtimes = _runtimes(apps, contexts, settings)
 
     async def converse(claim: Claim, log: AttemptLog) -> None:
         await conversation.converse(claim, log)
@@ -137,6 +134,20 @@ def _servers(app: App[Any], stack: AsyncExitStack) -> Callable[[str], McpServer]
     stack.push_async_callback(servers.close)
     servers.start()
     return servers
+
+
+def _runtimes(
+    apps: Sequence[App[Any]], contexts: Mapping[str, ContextFactory], settings: Settings
+) -> dict[str, AppRuntime]:
+    return {
+        app.name: AppRuntime(
+            app=app,
+            router=app.router(threshold=settings.route_threshold),
+            context=contexts[app.name],
+            unavailable=frozenset,
+        )
+        for app in apps
+    }
 
 
 def _engines(apps: Sequence[App[Any]], stack: AsyncExitStack) -> Mapping[Literal["json", "native"], Engine]:

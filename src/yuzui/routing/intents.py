@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from yuzui.owner import Locale
 from yuzui.routing.rules import Rule
 
 IntentMode: TypeAlias = Literal["direct_read", "confirmation_required", "bounded_react"]
+THRESHOLD: Final = 0.6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +25,7 @@ class RoutableIntent:
     rules: tuple[Rule, ...] = ()
     examples: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    threshold: float = 0.6
+    threshold: float = THRESHOLD
     question: Mapping[Locale, str] = field(default_factory=dict[Locale, str])
 
     @property
