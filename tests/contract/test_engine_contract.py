@@ -103,6 +103,14 @@ async def test_a_tool_then_an_answer(kit: Kit) -> None:
     assert len(harness.log.of(ToolStarted)) == len(harness.log.of(ToolFinished)) == 1
 
 
+async def test_R_FENCE_05_an_answer_given_while_tools_were_still_offered_is_not_truncated(kit: Kit) -> None:
+    _, harness = shelf_harness(Budget(model_calls=3, tool_calls=5))
+    model = ScriptedModel(script=[kit.use("find", query="锁"), kit.final("够了。")])
+    answer = await kit.engine.run(harness.turn(model))
+    assert (answer.text, answer.truncated) == ("够了。", None)
+    assert harness.meter.model_calls == 2
+
+
 async def test_R_REACT_01_the_answer_of_either_engine_arrives_in_pieces_and_is_the_same_text(kit: Kit) -> None:
     text = '第一行\n第二行 "引号" \\ 反斜线 😀 结束'
     _, harness = shelf_harness()

@@ -45,25 +45,27 @@ class Loop:
         self._step = 0
         self._repeated = False
         self._reminded = False
+        self._limit: BudgetName | None = None
         self._calls: set[str] = set()
 
     @property
     def ended(self) -> BudgetName | None:
-        """The limit that leaves only a step without tools, if one was reached after work had begun."""
-        meter = self.turn.meter
-        if self._repeated:
-            return "repeat"
-        if not self._step or not self.turn.catalog.names():
-            return None
-        if meter.tools_left <= 0:
-            return "tool_calls"
-        return "model_calls" if meter.last_model_call else None
+        """The limit that took the tools from the step asked for last, if one was reached after work had begun."""
+        return "repeat" if self._repeated else self._limit
 
     def offers_tools(self) -> bool:
-        """Whether the next model step may propose calls; the last permitted one never may (R-FENCE-04)."""
+        """Whether the next model step may propose calls; the last permitted one never may (R-FENCE-04).
+
+        Asked before the step is reserved: afterwards nobody can tell a step that a limit cut from one that ended freely.
+        """
         meter = self.turn.meter
-        held = bool(self.turn.catalog.names())
-        return held and not self._repeated and meter.tools_left > 0 and not meter.last_model_call
+        if not self.turn.catalog.names():
+            return False
+        limit: BudgetName | None = (
+            "tool_calls" if meter.tools_left <= 0 else "model_calls" if meter.last_model_call else None
+        )
+        self._limit = limit if self._step else None
+        return limit is None and not self._repeated
 
     @property
     def aborted(self) -> bool:

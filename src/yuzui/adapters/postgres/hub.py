@@ -27,7 +27,7 @@ _log = structlog.get_logger(__name__)
 _PAGE: Final = 1_000
 _BUFFERED: Final = 512  # events a slow reader may leave lying before it falls back to reading the log
 _TAILS: Final = 512  # runs whose first events are kept in memory for readers that come at once
-_TAIL_EVENTS: Final = 256
+_TAIL_EVENTS: Final = 32  # a short run as a whole; a longer one has its readers by then, or they read the log
 _RETRY_S: Final = 0.5
 
 

@@ -11,25 +11,39 @@ WITH birth AS MATERIALIZED (
         masked integer, message_id text, user_message_id text, key text, body_hash text, claim boolean, counted boolean,
         token text
     )
+), busy AS MATERIALIZED (
+    -- Unfinished runs of each caller of this batch, counted once and only up to the limit.
+    SELECT c.tenant, c.user_id, (
+        SELECT count(*)
+        FROM (
+            SELECT 1
+            FROM yuzui.runs r
+            WHERE r.tenant = c.tenant AND r.user_id = c.user_id AND r.status IN ('queued', 'running') AND r.counted
+            LIMIT %(per_caller)s
+        ) held
+    ) AS unfinished
+    FROM (SELECT DISTINCT b.tenant, b.user_id FROM birth b WHERE b.counted) c
+), waiting AS MATERIALIZED (
+    SELECT count(*) AS queued
+    FROM (SELECT 1 FROM yuzui.runs r WHERE r.status = 'queued' LIMIT %(queue)s) held
 ), permitted AS MATERIALIZED (
     SELECT b.id
     FROM birth b
-    JOIN yuzui.sessions s
-        ON s.id = b.session_id AND s.tenant = b.tenant AND s.user_id = b.user_id AND s.app = b.app AND s.deleted_at IS NULL
+    CROSS JOIN LATERAL (
+        -- OFFSET 0 keeps this a look-up by key for each birth: as a plain join it was planned from the sessions' side.
+        SELECT s.active_run_id
+        FROM yuzui.sessions s
+        WHERE s.id = b.session_id AND s.tenant = b.tenant AND s.user_id = b.user_id AND s.app = b.app AND s.deleted_at IS NULL
+        OFFSET 0
+    ) s
     WHERE NOT b.counted
         OR (
-            (
-                SELECT count(*)
-                FROM yuzui.runs r
-                WHERE r.tenant = b.tenant AND r.user_id = b.user_id AND r.status IN ('queued', 'running') AND r.counted
-            ) < %(per_caller)s
-            AND (
-                (b.claim AND s.active_run_id IS NULL)
-                OR (
-                    SELECT count(*)
-                    FROM (SELECT 1 FROM yuzui.runs r WHERE r.status = 'queued' LIMIT %(queue)s) waiting
-                ) < %(queue)s
+            EXISTS (
+                SELECT 1
+                FROM busy
+                WHERE busy.tenant = b.tenant AND busy.user_id = b.user_id AND busy.unfinished < %(per_caller)s
             )
+            AND ((b.claim AND s.active_run_id IS NULL) OR (SELECT w.queued FROM waiting w) < %(queue)s)
         )
 ), keyed AS MATERIALIZED (
     INSERT INTO yuzui.idempotency_keys (session_id, key, body_hash, run_id)
