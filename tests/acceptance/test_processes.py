@@ -240,6 +240,7 @@ def test_doctor_policy_and_routing_work_without_a_server(tmp_path: Path) -> None
 
 
 def test_a_worker_alone_carries_out_what_a_server_without_one_accepts(tmp_path: Path) -> None:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("YUZUI_")}
     accepting = Server(tmp_path, "--no-worker", *APPS, environ={"PYTHONPATH": str(ROOT)})
     worker: subprocess.Popen[bytes] | None = None
     try:
@@ -248,7 +249,7 @@ def test_a_worker_alone_carries_out_what_a_server_without_one_accepts(tmp_path: 
             assert alice.get(f"/v1/runs/{run_id}").json()["status"] == "queued"
             command = [sys.executable, "-c", "import sys; from yuzui.bootstrap import main; sys.exit(main())", "worker"]
             worker = subprocess.Popen(
-                [*command, "--data-dir", "data", *APPS], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}
+                [*command, "--data-dir", "data", *APPS], cwd=tmp_path, env=clean | {"PYTHONPATH": str(ROOT)}
             )
             assert eventually(alice, run_id, "succeeded", "failed", within=30)["message"]["source"] == "demo"
             worker.send_signal(signal.SIGTERM)
