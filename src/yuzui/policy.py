@@ -66,8 +66,8 @@ class Confirm:
 class BoundedReact:
     """A model chooses among reads, within a budget (R-POL-04). `may_propose` offers writes as drafts only.
 
-    `review(ctx, text)` checks a model's answer against facts by code; what it returns is added to the answer, which then
-    counts as ungrounded.
+    `review(ctx, text)` checks a model's answer against facts by code; what it returns is added to the answer. Whether the
+    answer is grounded is another question.
     """
 
     tools: Sequence[ReadTool] = ()

@@ -80,7 +80,7 @@ def _answered(answer: Answer, execution: Execution, note: str | None) -> Ending:
         answer.text if note is None else f"{answer.text}\n\n{note}",
         source=answer.source,
         explanation="degraded" if answer.parse_degraded else "none",
-        grounded=grounded and note is None,
+        grounded=grounded,
         truncated=answer.truncated,
         observations=answer.observations,
     )

@@ -40,12 +40,15 @@ def demo_ending(run: RunRecord, meter: Meter, suggestions: Sequence[str]) -> End
 
 
 def model_failed_ending(run: RunRecord, meter: Meter, cause: YuzuiError, observations: Sequence[Observation]) -> Ending:
-    """What is known when the model failed: the reason by its code, and the observations as they are (R-DEG-02)."""
+    """What is known when the model failed: the code, and the observations as they are (R-DEG-02).
+
+    The provider's own words are for whoever runs the server; they are in its log, not in an answer.
+    """
     zh = run.caller.locale == "zh"
     lead = (
-        f"模型没有给出回答（{cause.code}：{cause.detail}）。"
+        f"模型没有给出回答（{cause.code}），请稍后再试；原因记录在服务日志里。"
         if zh
-        else f"The model gave no answer ({cause.code}: {cause.detail})."
+        else f"The model gave no answer ({cause.code}). Try again later; the reason is in the server's log."
     )
     facts = [f"- {observation.tool}: {observation.text}" for observation in observations if observation.outcome == "ok"]
     if facts:

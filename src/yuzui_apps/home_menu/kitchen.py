@@ -3,6 +3,7 @@
 No function takes a family: it follows from the caller.
 """
 
+import re
 from datetime import date
 from typing import Annotated, Any, Literal, Protocol
 
@@ -140,11 +141,29 @@ async def add_check(ctx: Ctx[Menu], arguments: NewItem) -> None:
         raise ToolError(f"the date {arguments.expires_on.isoformat()} has passed")
 
 
+# Words right before or after an allergen that say it is left out, or that somebody is allergic to it.
+_LEFT_OUT = re.compile(
+    r"(?:[不没無无忌]|不(?:放|含|加|用|吃|要|能吃|能有)|没有|避开|避免|去掉|除去|(?<![a-z])(?:no|without|avoid|avoids|avoiding|skip|free of))\s?$"
+)
+_ALLERGIC = re.compile(r"\s?(?:过敏|過敏|-free|allerg)")
+
+
+def _offered(allergen: str, text: str) -> bool:
+    """Whether any mention of the allergen is not plainly about leaving it out; in doubt it is offered."""
+    held, wanted = text.lower(), allergen.lower()
+    mentions = re.finditer(re.escape(wanted), held)
+    return any(
+        not _LEFT_OUT.search(held[max(0, found.start() - 12) : found.start()])
+        and not _ALLERGIC.match(held, found.end())
+        and not held[: found.start()].rstrip().endswith("allergic to")
+        for found in mentions
+    )
+
+
 async def allergy_note(ctx: Ctx[Menu], text: str) -> str | None:
-    """A warning by code when an answer names something that a member is allergic to, whatever the answer says about it."""
-    held = text.lower()
+    """A warning by code when an answer names something that a member is allergic to, other than to leave it out."""
     members = await ctx.deps.members(ctx.owner)
-    named = [(row["name"], name) for row in members for name in row["allergies"] if name.lower() in held]
+    named = [(row["name"], name) for row in members for name in row["allergies"] if _offered(name, text)]
     if not named:
         return None
     if ctx.caller.locale == "zh":

@@ -355,12 +355,12 @@ async def test_R_POL_06_a_model_that_forgets_its_required_tool_is_told_once(tmp_
     assert world.log.visible == "有一本"
 
 
-async def test_an_apps_review_adds_its_words_and_takes_the_ground_away(tmp_path: Path) -> None:
+async def test_an_apps_review_adds_its_words_to_a_models_answer(tmp_path: Path) -> None:
     script = [Say(text=use("books", word="毒")), Say(text=final("有毒"))]
     ending = await World(tmp_path, ScriptedModel(script=script)).say("关于河流的书")
     assert ending.message is not None
     assert ending.message.text == "有毒\n\n小心"
-    assert ending.message.grounded is False
+    assert ending.message.grounded is True
 
 
 async def test_R_POL_06_a_required_tool_that_is_out_of_reach_fails_by_its_name(tmp_path: Path) -> None:

@@ -26,6 +26,14 @@ class Family:
         ("zh", "今晚吃花生酱拌面", "⚠️ 过敏提醒（由程序核对）：豆豆对花生过敏。"),
         ("en", "mashed potatoes with warm milk", "⚠️ Allergy check (by code): Mia is allergic to Milk."),
         ("zh", "番茄炒蛋，十五分钟", None),
+        ("zh", "豆豆对花生过敏，所以不放花生，做番茄炒蛋。", None),
+        ("zh", "豆豆对花生过敏，做宫保鸡丁，最后下花生米。", "⚠️ 过敏提醒（由程序核对）：豆豆对花生过敏。"),
+        ("en", "Mia is allergic to milk, so mash them without milk.", None),
+        (
+            "en",
+            "No milk for Mia, but a splash of milk makes it smooth.",
+            "⚠️ Allergy check (by code): Mia is allergic to Milk.",
+        ),
     ],
 )
 async def test_an_answer_that_names_an_allergen_carries_a_warning(
